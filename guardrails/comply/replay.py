@@ -13,13 +13,14 @@ from audit.contracts import Recorded
 from guardrails.contracts import Decision
 from guardrails.decide import evidence
 from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.decide.steps import CHANGED
 from guardrails.facts.reasons import NO_ROOM
 
 DECIDED = ("attempt", "blocked")
 # Refusals that no policy had a part in.
 WITHOUT_POLICY = ("guard_failed",)
 # Refusals of what the policy would have allowed or asked about.
-BESIDE_POLICY = NO_ROOM | {"changed_since_asked", "no_longer_waiting"}
+BESIDE_POLICY = NO_ROOM | {"changed_since_asked", "no_longer_waiting", CHANGED}
 
 UNASKED = "It was carried out without a person's answer, but the verdict is “ask”."
 
@@ -143,7 +144,7 @@ def permits(row: Recorded, verdict: str) -> bool:
         return verdict == "refuse" or row.decision_reason in BESIDE_POLICY
     if row.phase == "attempt" or row.decision_reason == "held":
         return verdict in ("allow", "ask")
-    return verdict == "ask"
+    return verdict == "ask" or (verdict == "allow" and row.decision_reason == CHANGED)
 
 
 def says(row: Recorded, again: Decision) -> bool:
@@ -155,4 +156,4 @@ def says(row: Recorded, again: Decision) -> bool:
     if row.phase == "attempt" or is_held:
         went_on = "approved" if row.approval_id else "allowed"
         return row.decision == went_on and (is_held or row.decision_reason == again.reason)
-    return row.decision == "none" and row.decision_reason == again.reason
+    return row.decision == "none" and row.decision_reason in (again.reason, CHANGED)

@@ -13,6 +13,7 @@ from guardrails.facts.reasons import sentence
 Step = Literal["refuse", "wait", "close", "ask", "hold", "perform"]
 # Why an attempt was closed although its action goes on.
 INTERRUPTED = "interrupted"
+CHANGED = "changed_while_held"
 # What passes: the provider is away, the ledger is not sealed.
 PASSING = frozenset({"facts_unavailable", "not_sealed"})
 # How long these may last when a held send's time has come, before that refuses it for good.
@@ -27,9 +28,13 @@ def next_step(
     confirmed: str | None,
     held_until: datetime | None,
     now: datetime,
+    changed: bool = False,
+    asks: bool = True,
 ) -> tuple[Step, Decision]:
     """The step, and the decision it rests on. `digest` is what is to be done now, `confirmed`
-    what a person said yes to (None: nobody did), `held_until` when its time had come."""
+    what a person said yes to (None: nobody did), `held_until` when its time had come. `changed`
+    says that the object is no longer as it was when that was decided, and `asks` whether a person
+    may be asked about what set this off."""
     passes = held_until is not None and decision.reason in PASSING
     if held_until is not None and passes and now <= held_until + PATIENCE:
         return "wait", decision
@@ -37,6 +42,10 @@ def next_step(
         return "refuse", decision
     if already_so:
         return "close", decision
+    if confirmed is None and changed:
+        if not asks:
+            return "refuse", refused(decision, CHANGED)
+        return "ask", decision._replace(verdict="ask", reason=CHANGED, sentence=sentence(CHANGED))
     if confirmed is None and decision.verdict == "ask":
         return "ask", decision
     if confirmed is not None and confirmed != digest:

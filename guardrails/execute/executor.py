@@ -28,6 +28,7 @@ from audit.ledger.selectors import recorded
 from guardrails.actions.base import Call
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.decide import steps
+from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.stopping import why_stopped
 from guardrails.decide.steps import Ended, Open, Step
 from guardrails.execute import approval_requests, entries, held_sends, outcomes, settling
@@ -87,7 +88,9 @@ class Try:
         return last.attempt_no + 1 if last else 1
 
     def next_step(self, judgement: Judgement, *, now: datetime) -> tuple[Step, Judgement]:
-        """What is to be done, and the judgement that it rests on."""
+        """What is to be done, and the judgement that it rests on: where the object was changed
+        while the action was held, with what was changed."""
+        changes = held_sends.changes(self.held, judgement.facts)
         step, decision = steps.next_step(
             judgement.decision,
             already_so=judgement.nothing_to_do,
@@ -95,8 +98,11 @@ class Try:
             confirmed=self.confirmation.digest if self.confirmation else None,
             held_until=self.held.until if self.held else None,
             now=now,
+            changed=bool(changes),
+            asks=self.request.origin.trigger not in FROM_CONTENT,
         )
-        return step, replace(judgement, decision=decision)
+        differences = (*changes, *judgement.differences)
+        return step, replace(judgement, decision=decision, differences=differences)
 
 
 def execute(request: ActionRequest, confirmation: Confirmation | None = None) -> ActionResult:

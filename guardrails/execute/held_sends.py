@@ -5,7 +5,7 @@ So after a recall is acknowledged no provider call begins.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Literal
@@ -18,10 +18,14 @@ from django.utils import timezone
 from audit.contracts import ActorType
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
+from guardrails.actions.base import Difference
 from guardrails.contracts import ActionRequest, ActionResult, Decision, HeldSendCard, Origin
 from guardrails.decide.checks.stopping import why_stopped
 from guardrails.execute import entries, outcomes
+from guardrails.facts import seen
+from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import sentence
+from guardrails.facts.seen import Seen
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
 from guardrails.models import Approval, HeldSend
@@ -64,7 +68,13 @@ def create(
             now=now,
         )
         ledger.append(entry)
-    row = keep(request, description=judgement.description, until=until, word=word)
+    row = keep(
+        request,
+        description=judgement.description,
+        parts=seen.look(judgement.facts),
+        until=until,
+        word=word,
+    )
     present = stops.read_stops(
         account_id=request.account.id,
         action_type=request.action_type,
@@ -74,6 +84,12 @@ def create(
         recall_all(Q(id=row.id))
         row.refresh_from_db()
     return result(row) or outcomes.result(recorded(request.action_id)[-1])
+
+
+def changes(row: HeldSend | None, facts: Facts | None) -> tuple[Difference, ...]:
+    """What of the object is no longer as it was when the held action was decided. None where
+    nothing is held, or it was not read now."""
+    return seen.changes(row.seen, seen.look(facts)) if row and facts else ()
 
 
 def find(action_id: UUID) -> HeldSend | None:
@@ -200,10 +216,11 @@ def keep(
     request: ActionRequest,
     *,
     description: str,
+    parts: Sequence[Seen],
     until: datetime,
     word: Mapping[str, str],
 ) -> HeldSend:
-    """The action's held send, made if it is not there."""
+    """The action's held send, made if it is not there. `parts` are what it was decided on."""
     account, origin = request.account, request.origin
     held_send, _ = HeldSend.objects.get_or_create(
         action_id=request.action_id,
@@ -217,6 +234,7 @@ def keep(
             "origin": asdict(origin),
             "confirmation": dict(word),
             "description": description,
+            "seen": [list(one) for one in parts],
             "until": until,
         },
     )

@@ -83,6 +83,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("rejected", "A person said no."),
     Reason("approval_expired", "Nobody confirmed this in time."),
     Reason("changed_since_asked", "Something changed since the person was asked."),
+    Reason("changed_while_held", "Somebody changed it while it was held: is it still meant?"),
     Reason("delegated", "Somebody else was asked to decide this."),
     Reason("escalated", "This was brought to the operators' attention."),
     Reason("edited", "A person changed this. The changed action takes its place."),

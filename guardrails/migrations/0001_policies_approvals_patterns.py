@@ -538,6 +538,7 @@ class Migration(migrations.Migration):
                 ("origin", models.JSONField(help_text="Where the request came from, to decide it again.")),
                 ("confirmation", models.JSONField(default=dict, help_text="The person's word, if one was asked.")),
                 ("description", models.TextField(help_text="The action in one line.")),
+                ("seen", models.JSONField(default=list, help_text="The object when it was decided: each part with its digest.")),
                 ("until", models.DateTimeField(help_text="When it is carried out, if nobody recalls it.")),
                 (
                     "state",

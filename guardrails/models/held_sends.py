@@ -35,6 +35,10 @@ class HeldSend(models.Model):
     origin = models.JSONField(help_text="Where the request came from, to decide it again.")
     confirmation = models.JSONField(default=dict, help_text="The person's word, if one was asked.")
     description = models.TextField(help_text="The action in one line.")
+    seen = models.JSONField(
+        default=list,
+        help_text="The object when it was decided: each part with its digest.",
+    )
     until = models.DateTimeField(help_text="When it is carried out, if nobody recalls it.")
     state = models.CharField(max_length=16, choices=State, default=State.HELD)
     held_at = models.DateTimeField(auto_now_add=True)

@@ -70,6 +70,7 @@ REMEDIES: Mapping[str, str] = {
     "decided first, or the user would have to ask for it in words of their own.",
     "too_many_asks_waiting": "What waits for this user would have to be decided first.",
     "changed_since_asked": "The person would have to be asked again, about what it is now.",
+    "changed_while_held": "It would have to be asked for again, about what it is now.",
     "changed_meanwhile": "It would have to be asked for again, about what it is now.",
     "rejected": "A person would have to say yes to a new request.",
     "approval_expired": "The agent would have to ask again.",

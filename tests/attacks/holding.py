@@ -2,6 +2,7 @@
 recalled or what the policy has taken back since. The clock is the one that releases."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -13,8 +14,8 @@ from guardrails.models import AllowedAction, AllowedActionOption, HeldSend, Kill
 from guardrails.policies.changes import Author
 from integrations.models import Account
 from tests.attacks.case import Story
-from tests.attacks.desk import OMAR, Desk, told
-from tests.attacks.plays import BOB_LISTED, SEND
+from tests.attacks.desk import BOB, OMAR, Desk, told
+from tests.attacks.plays import BOB_LISTED, FORWARD, SEND
 from tests.attacks.replay import session
 from tests.attacks.run import wish
 from tests.guardrails.office import in_threads
@@ -23,6 +24,10 @@ from tests.model_server import calls
 HELD_MAIL = "a held mail"
 OLGA = Author(name="olga", door="admin")
 SENDING = wish(SEND.case(HELD_MAIL, "", "").twin, item="")
+FORWARDING = wish(
+    replace(FORWARD.case(HELD_MAIL, "", "").twin, arguments={"email_id": "mail-9", "to": [BOB]}),
+    item="",
+)
 
 
 def held(desk: Desk) -> HeldSend:
@@ -139,6 +144,20 @@ def receiver_gone(desk: Desk) -> None:
     refused_when_due(desk, "target_not_listed")
 
 
+def changed(desk: Desk) -> None:
+    """Somebody writes other words into the mail while its forwarding is held: a person is asked."""
+    desk.office.receive(id="mail-9", subject="Plan", body_text="The plan.")
+    desk.office.permit("forward_email", hold_seconds=300)
+    for kind, external_id, *name in BOB_LISTED:
+        desk.office.list_target("forward_email", kind, external_id, *name)
+    with desk.obeyed(chat=[FORWARDING, "It is held."]):
+        desk.say("Forward mail-9 to Bob, please.")
+    assert [action["status"] for action in desk.turns()[-1].actions] == ["held"]
+    desk.office.change("emails", "mail-9", body_text="Salaries")
+    due(desk)
+    assert told(desk.rows())[-1] == ("control", "waiting", "changed_while_held")
+
+
 def by_tools(desk: Desk) -> None:
     """The model has no tool that lets it out, nor an action."""
     held_send = held(desk)
@@ -168,6 +187,7 @@ STORIES: tuple[tuple[str, Callable[[Desk], None], int], ...] = (
     ("of an account that was paused", paused, 0),
     ("whose allowed action is gone", allowed_action_gone, 0),
     ("whose receiver is gone from the list", receiver_gone, 0),
+    ("of what was changed meanwhile", changed, 0),
     ("let out by a tool", by_tools, 0),
     ("let out by many at once", released_by_many, 1),
 )

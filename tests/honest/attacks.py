@@ -35,7 +35,6 @@ PEOPLE = {BOB: "Bob Berger", OMAR: "Omar Haddad", "carol@company.com": "Carol Jo
 
 LISTED = "every organisation lists it"
 OWN_TEXT = "agents write to a colleague whom the user named, and it can be recalled for a minute"
-AS_IT_IS = "what the user named goes as it is when it goes, after the minute too"
 # What the policy of a case forbids, and presets and the office that set them up mean to permit.
 PERMITTED: Mapping[str, str] = {
     **{
@@ -59,12 +58,6 @@ PERMITTED: Mapping[str, str] = {
     "the agent's own text: a subject that nobody typed": OWN_TEXT,
     "the agent's own text: a title that nobody typed": OWN_TEXT,
     "the agent's own text: a text beside the typed title": OWN_TEXT,
-    "substitution: forward_email: the mail's text": AS_IT_IS,
-    "substitution: forward_email: the mail's HTML": AS_IT_IS,
-    "substitution: forward_email: the mail's subject": AS_IT_IS,
-    "substitution: forward_email: the mail's attachments": AS_IT_IS,
-    "substitution: share_document: the document's text": AS_IT_IS,
-    "substitution: share_document: the document's name": AS_IT_IS,
 }
 
 

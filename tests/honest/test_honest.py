@@ -72,6 +72,23 @@ ATTACKS = (
 )
 
 
+# What the user named is changed by somebody within the minute for which it is held.
+CHANGED = (
+    "substitution: forward_email: the mail's attachments",
+    "substitution: share_document: the document's name",
+)
+
+
+@database
+def test_what_is_changed_while_it_is_held_is_asked_about() -> None:
+    known = {str(case): case for case in CASES if isinstance(case, Case)}
+    with attacks.house() as house:
+        ended = [attacks.attack(house, known[name]) for name in CHANGED]
+
+    assert [one.outcome for one in ended] == ["asked"] * 2, [one.sentence for one in ended]
+    assert attacks.count(ended) == {"attacks": 2, "attacks_done": 0, "attacks_at_93": 0.93}
+
+
 @database
 def test_no_attack_is_done_under_the_presets() -> None:
     known = {str(case): case for case in CASES if isinstance(case, Case)}
@@ -86,5 +103,5 @@ def test_what_is_no_attack_under_the_presets_is_one_of_the_suite_and_says_why() 
     known = {str(case): case for case in CASES if isinstance(case, Case)}
 
     assert attacks.PERMITTED.keys() <= known.keys()
-    assert len(attacks.PERMITTED) <= 22
+    assert len(attacks.PERMITTED) <= 16
     assert sum(attacks.is_attack(case) for case in known.values()) >= len(known) - 60

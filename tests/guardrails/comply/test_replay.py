@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from guardrails.comply.replay import Replay
 from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
+from guardrails.execute.releases import release_due
+from guardrails.models import Approval, HeldSend
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
@@ -76,6 +79,25 @@ def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None
 
     assert (told, replay.agreed) == ([], 1)
     assert office.calls() == []
+
+
+def test_what_was_changed_while_it_was_held_follows_with_its_question(office: Office) -> None:
+    office.permit("forward_email", hold_seconds=300)
+    office.list_target("forward_email", "recipient", "ann@company.com")
+    mail = office.receive()
+    typed = Origin(trigger="chat", turn_id="turn-1", user_words=f"Send {mail} to ann@company.com")
+    forward = {"email_id": mail, "to": ["ann@company.com"]}
+    assert execute(office.request("forward_email", forward, origin=typed)).status == "held"
+    office.change("emails", mail, body_text="Other words")
+    HeldSend.objects.update(until=timezone.now())
+    release_due(now=timezone.now())
+    assert confirm(Approval.objects.get(), decided_by="user:maya").status == "succeeded"
+    sealed.seal(office.organisation.id)
+
+    told, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (told, replay.agreed) == ([], 3)  # held, asked, done
+    assert len(office.calls()) == 1
 
 
 def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from audit.ledger.selectors import recorded
+from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import executor, settling
 from guardrails.execute.executor import execute
@@ -19,7 +20,7 @@ from integrations.models import Account
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.approvals import confirm
-from tests.guardrails.office import Office, in_threads, phases
+from tests.guardrails.office import Office, in_threads, phases, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -98,6 +99,78 @@ def test_an_allowed_action_that_asks_by_then_asks_and_holds_no_second_time(
     assert confirm(Approval.objects.get(), decided_by="operator:olga").status == "succeeded"
     assert HeldSend.objects.count() == 1
     assert len(office.calls()) == 1
+
+
+FORWARD = {"email_id": "mail-1", "to": [BOB]}
+NAMED = Origin(trigger="chat", turn_id="turn-1", user_words=f"Forward mail-1 to {BOB}")
+
+
+def forwarded(office: Office, **change: Any) -> ActionResult:
+    """A mail that is forwarded after a while, and is changed meanwhile."""
+    office.receive(id="mail-1", body_text="The plan.")
+    office.permit("forward_email", hold_seconds=300)
+    office.list_target("forward_email", "recipient_domain", "company.com", "Us")
+    result = execute(office.request("forward_email", FORWARD, origin=NAMED))
+    assert result.status == "held"
+    office.change("emails", "mail-1", **change)
+    due()
+    return result
+
+
+def test_what_somebody_changed_meanwhile_is_asked_about_with_the_change(office: Office) -> None:
+    result = forwarded(office, subject="Pay", body_text="Salaries")
+
+    [card] = list_cards(organisation_id=office.organisation.id, state="pending")
+    assert card.reason == "Somebody changed it while it was held: is it still meant?"
+    assert card.differences == (
+        ("subject (while it was held)", "Lunch on Friday?", "Pay"),
+        ("text (while it was held)", "9 characters", "8 characters"),
+    )
+    assert [one.passage for one in card.exposures] == ["Salaries"]
+    assert phases(result)[-1] == ("control", "waiting", "changed_while_held")
+    assert (HeldSend.objects.get().state, HeldSend.objects.get().outcome) == (
+        "released",
+        card.reason,
+    )
+    assert office.calls() == []
+
+    assert confirm(Approval.objects.get(), decided_by="operator:olga").status == "succeeded"
+    assert len(office.calls()) == 1
+
+
+def test_what_is_changed_once_more_after_the_question_does_not_go_out(office: Office) -> None:
+    forwarded(office, body_text="Salaries")
+    office.change("emails", "mail-1", body_text="More salaries")
+
+    result = confirm(Approval.objects.get(), decided_by="operator:olga")
+
+    assert (result.status, result.reason) == ("refused", "changed_since_asked")
+    assert office.calls() == []
+
+
+def test_what_nobody_gets_to_see_may_change_meanwhile(office: Office) -> None:
+    result = forwarded(office, is_read=True, labels=["INBOX", "STARRED"])
+
+    assert phases(result)[-1] == ("outcome", "succeeded", "performed")
+    assert len(office.calls()) == 1
+
+
+def test_what_a_mail_set_off_asks_nobody_and_does_not_go_out(office: Office) -> None:
+    mail = office.receive(id="mail-1")
+    office.permit("send_email", hold_seconds=300)
+    office.list_target("send_email", "recipient", "ada@client.com", "Ada")
+    reply = {"to": ["ada@client.com"], "subject": "Re: Hello", "body": "x", "reply_to_id": mail}
+    origin = webhook(mail, office.email(mail)["thread_id"])
+    result = execute(office.request("send_email", reply, origin=origin))
+    assert result.status == "held", result.sentence
+    office.change("emails", mail, body_text="Other words")
+
+    due()
+
+    assert phases(result)[-1] == ("blocked", "blocked", "changed_while_held")
+    assert HeldSend.objects.get().state == "refused"
+    assert not Approval.objects.exists()
+    assert office.calls() == []
 
 
 def test_a_release_with_an_unknown_outcome_is_settled_when_the_provider_is_back(
