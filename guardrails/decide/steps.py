@@ -29,12 +29,12 @@ def next_step(
     held_until: datetime | None,
     now: datetime,
     changed: bool = False,
-    asks: bool = True,
+    may_ask: bool = True,
 ) -> tuple[Step, Decision]:
     """The step, and the decision it rests on. `digest` is what is to be done now, `confirmed`
     what a person said yes to (None: nobody did), `held_until` when its time had come. `changed`
-    says that the object is no longer as it was when that was decided, and `asks` whether a person
-    may be asked about what set this off."""
+    says that the object is no longer as it was when that was decided, and `may_ask` whether what set
+    this off may make Remit ask a person."""
     passes = held_until is not None and decision.reason in PASSING
     if held_until is not None and passes and now <= held_until + PATIENCE:
         return "wait", decision
@@ -43,7 +43,7 @@ def next_step(
     if already_so:
         return "close", decision
     if confirmed is None and changed:
-        if not asks:
+        if not may_ask:
             return "refuse", refused(decision, CHANGED)
         return "ask", decision._replace(verdict="ask", reason=CHANGED, sentence=sentence(CHANGED))
     if confirmed is None and decision.verdict == "ask":

@@ -99,7 +99,7 @@ class Try:
             held_until=self.held.until if self.held else None,
             now=now,
             changed=bool(changes),
-            asks=self.request.origin.trigger not in FROM_CONTENT,
+            may_ask=self.request.origin.trigger not in FROM_CONTENT,
         )
         differences = (*changes, *judgement.differences)
         return step, replace(judgement, decision=decision, differences=differences)

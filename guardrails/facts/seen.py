@@ -10,17 +10,17 @@ from guardrails.facts.content import digest_of
 from guardrails.facts.facts import Facts
 from integrations.contracts import Document, Draft, Email, Event, Issue
 
-SHOWN = 200  # characters of a value that are kept beside its digest
+LONGEST = 200  # characters of a value that are kept beside its digest
 NOTHING = "(nothing)"
 HELD = "(while it was held)"
 
 
 class Seen(NamedTuple):
     """One part of what others get to see or are asked by an action: a name, a text, a time, who
-    reads it. `shown` is for people: the value cut, of a text its length alone."""
+    reads it. `text` is for people: the value cut, of a text its length alone."""
 
     part: str
-    shown: str
+    text: str
     digest: str
 
 
@@ -40,14 +40,14 @@ def look(facts: Facts | None) -> tuple[Seen, ...]:
 def changes(then: Iterable[Sequence[str]], now: Iterable[Seen]) -> tuple[tuple[str, str, str], ...]:
     """What is no longer as it was seen: which part, as what it was seen, and what it is. `then`
     may come from a row."""
-    before = {one.part: one for one in (Seen(*kept) for kept in then)}
+    before = {one.part: one for one in (Seen(*row) for row in then)}
     after = {one.part: one for one in now}
     found = []
     for part in dict.fromkeys((*before, *after)):
         old, new = before.get(part), after.get(part)
         if old and new and old.digest == new.digest:
             continue
-        was, is_now = old.shown if old else NOTHING, new.shown if new else NOTHING
+        was, is_now = old.text if old else NOTHING, new.text if new else NOTHING
         found.append((f"{part} {HELD}", was, is_now if is_now != was else f"{is_now}, but others"))
     return tuple(found)
 
@@ -109,7 +109,7 @@ def _draft(draft: Draft) -> Iterator[Seen]:
 
 def _value(part: str, value: str | Sequence[str]) -> Seen:
     parts = [value] if isinstance(value, str) else list(value)
-    return Seen(part, ", ".join(parts)[:SHOWN] or NOTHING, digest_of(parts))
+    return Seen(part, ", ".join(parts)[:LONGEST] or NOTHING, digest_of(parts))
 
 
 def _text(*texts: str) -> Seen:

@@ -43,7 +43,7 @@ NOTHING: dict[str, Any] = {
         (HELD, DUE, "perform", "allowed"),
         (HELD, DUE | {"changed": True}, "ask", "changed_while_held"),
         (ASK, DUE | {"changed": True}, "ask", "changed_while_held"),
-        (HELD, DUE | {"changed": True, "asks": False}, "refuse", "changed_while_held"),
+        (HELD, DUE | {"changed": True, "may_ask": False}, "refuse", "changed_while_held"),
         (HELD, DUE | {"changed": True, "confirmed": "d"}, "perform", "allowed"),
         (HELD, DUE | {"changed": True, "confirmed": "x"}, "refuse", "changed_since_asked"),
         (HELD, DUE | {"changed": True, "already_so": True}, "close", "allowed"),
