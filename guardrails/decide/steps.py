@@ -33,8 +33,8 @@ def next_step(
 ) -> tuple[Step, Decision]:
     """The step, and the decision it rests on. `digest` is what is to be done now, `confirmed`
     what a person said yes to (None: nobody did), `held_until` when its time had come. `changed`
-    says that the object is no longer as it was when that was decided, and `may_ask` whether what set
-    this off may make Remit ask a person."""
+    says that the object is no longer as it was when that was decided, and `may_ask` that what set
+    this off can make Remit ask a person."""
     passes = held_until is not None and decision.reason in PASSING
     if held_until is not None and passes and now <= held_until + PATIENCE:
         return "wait", decision
