@@ -56,6 +56,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
         agents.ConversationView.as_view(),
         name="conversation",
     ),
+    path("api/v1/accounts", integrations.AccountsView.as_view(), name="accounts"),
+    path("api/v1/accounts/try", integrations.TrialView.as_view(), name="account-try"),
+    path(
+        "api/v1/accounts/<uuid:account_id>/disconnect",
+        integrations.DisconnectView.as_view(),
+        name="account-disconnect",
+    ),
     path("api/v1/preferences", integrations.PreferencesView.as_view(), name="preferences"),
     path("api/v1/questions", guardrails.QuestionsView.as_view(), name="questions"),
     path(

@@ -41,6 +41,7 @@ class MailServer:
     folders: dict[str, list[Stored]] = field(default_factory=lambda: {"INBOX": []})
     commands: list[str] = field(default_factory=list)
     hang_up_after: int | None = None
+    announced: str = ""  # its capabilities, where they are not the usual ones
 
     def put(self, *raws: bytes, folder: str = "INBOX", **fields: object) -> None:
         stored = self.folders.setdefault(folder, [])
@@ -53,11 +54,13 @@ class MailServer:
 
 
 @contextlib.contextmanager
-def running_mail_server(folder: Path, *, starttls: bool = False) -> Iterator[MailServer]:
+def running_mail_server(
+    folder: Path, *, starttls: bool = False, expired: bool = False
+) -> Iterator[MailServer]:
     """Serves until the block ends; `folder` holds `ca.pem`, the certificate it is known by."""
     state = MailServer(starttls=starttls)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate(folder))
+    context.load_cert_chain(certificate(folder, expired=expired))
 
     class Talk(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -119,7 +122,8 @@ class _Session:
             case "CAPABILITY", _:
                 starttls = " STARTTLS" if self.state.starttls else ""
                 auth = " AUTH=PLAIN" if self.state.auth_plain else ""
-                self.say(f"* CAPABILITY IMAP4rev1{starttls}{auth}")
+                usual = f"IMAP4rev1{starttls}{auth}"
+                self.say(f"* CAPABILITY {self.state.announced or usual}")
             case "AUTHENTICATE", _:
                 self.say("+ ")
                 given = base64.b64decode(self.talk.rfile.readline()).decode().split("\0")
@@ -194,7 +198,7 @@ def _day(arrived: str) -> datetime:
     return datetime.strptime(arrived[:11].strip(), "%d-%b-%Y").replace(tzinfo=UTC)
 
 
-def certificate(folder: Path, *names: str) -> Path:
+def certificate(folder: Path, *names: str, expired: bool = False) -> Path:
     """A certificate for 127.0.0.1 and these names in `ca.pem`, and with its key in the file that is
     returned."""
     key = ec.generate_private_key(ec.SECP256R1())
@@ -207,7 +211,7 @@ def certificate(folder: Path, *names: str) -> Path:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_after(now + timedelta(days=-0.5 if expired else 1))
         .add_extension(
             x509.SubjectAlternativeName(
                 [x509.IPAddress(IPv4Address("127.0.0.1")), *map(x509.DNSName, names)]

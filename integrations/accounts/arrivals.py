@@ -12,6 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, ItemEvent
+from integrations.credentials import credentials
+from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
 from integrations.providers.imap import changes
 from integrations.web.webhooks import QUEUE_PATIENCE
@@ -36,14 +38,20 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
     """Store what is new at the account as deliveries; how many. Each step is stored with the mark
     that says how far it went, so nothing is lost or stored twice. Raises ProviderError."""
     row = Account.objects.select_related("organisation").filter(id=account_id).first()
-    if row is None:
+    credential = Credential.objects.filter(account_id=account_id).first()
+    if row is None or credential is None:
         return 0
-    account, count = row.ref(), 0
-    for looked in changes.look(account):
-        with transaction.atomic():
-            for name, event in looked.events:
-                count += _store(account, name, event, enqueue=enqueue)
-            looked.keep()
+    account, count, began_at = row.ref(), 0, timezone.now()
+    try:
+        for looked in changes.look(account, seen_at=credential.seen_at):
+            with transaction.atomic():
+                for name, event in looked.events:
+                    count += _store(account, name, event, enqueue=enqueue)
+                looked.keep()
+    except ProviderError as error:
+        credentials.note_look(account_id, began_at=began_at, failure=error.code)
+        raise
+    credentials.note_look(account_id, began_at=began_at)
     return count
 
 

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -10,16 +11,18 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
+from integrations.accounts import connecting
 from integrations.admin import capabilities
+from integrations.admin.connecting import RIGHT, connect_page, describe_connection
 from integrations.models import Account, Organisation, ProviderResource, ServiceToken
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
-from integrations.web.admin_pages import LINK, ReadOnlyAdmin
+from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage
 from integrations.web.bound_admin import BoundAdmin
 from integrations.web.staff import is_bound
 
@@ -90,8 +93,11 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
 
 
 @admin.register(Account)
-class AccountAdmin(BoundAdmin):
+class AccountAdmin(RowPage):
     form = AccountForm
+    list_before_template = "integrations/connect_link.html"
+    change_form_outer_before_template = "integrations/connection.html"
+    buttons = {"disconnect": ("integrations.change_account",)}
     list_display = (
         "display_name",
         "external_user_id",
@@ -120,6 +126,29 @@ class AccountAdmin(BoundAdmin):
         "created_at",
     )
     readonly_fields = ("state_label", "switches", "policy", "keeper", "proof", "created_at")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.connect)
+        return [path("connect/", view, name="integrations_account_connect"), *super().get_urls()]
+
+    def connect(self, request: HttpRequest) -> HttpResponse:
+        return connect_page(request, self.admin_site.each_context(request))
+
+    def disconnect(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        row = Account.objects.select_related("organisation").get(pk=key)
+        connecting.disconnect(row.ref())
+        messages.success(
+            request,
+            f"{row.address} is disconnected, and its password forgotten. What was read in, its "
+            "limits and the ledger stay.",
+        )
+        return redirect("admin:integrations_account_change", key)
+
+    def row_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
+        return describe_connection(row) | {
+            "may_connect": request.user.has_perm(RIGHT),
+            "may_disconnect": self.may_press(request, "disconnect"),
+        }
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, account: Account) -> str:
@@ -156,7 +185,9 @@ class AccountAdmin(BoundAdmin):
         self, request: HttpRequest, obj: Account | None = None
     ) -> tuple[str, ...]:
         # An account is one user's one source for good: items and ledger rows belong to it.
-        identity = ("organisation", "external_user_id", "source")
+        identity = ["organisation", "external_user_id", "source"]
+        if obj and obj.source == connecting.SOURCE:
+            identity.append("address")  # mail goes out under it, at the server it belongs to
         return (*self.readonly_fields, *identity) if obj else self.readonly_fields
 
     def response_add(

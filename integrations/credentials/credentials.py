@@ -1,6 +1,7 @@
 """Keeping, opening and forgetting the sign-ins of accounts."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -26,11 +27,16 @@ class SignIn:
     fingerprint: str
 
 
-def keep(*, account_id: UUID, user_name: str, servers: dict[str, Any], secret: str) -> Credential:
-    """Seal and store it, in place of one from before. Raises sealing.BadKey where this
+def seal(secret: str, *, account_id: UUID) -> sealing.Sealed:
+    """For this account alone, which need not be there yet. Raises sealing.BadKey where this
     installation has no public key."""
-    key = _public_key()
-    sealed = sealing.seal(secret, account_id=account_id, key=key)
+    return sealing.seal(secret, account_id=account_id, key=_public_key())
+
+
+def keep(
+    *, account_id: UUID, user_name: str, servers: dict[str, Any], sealed: sealing.Sealed
+) -> Credential:
+    """Store it, in place of one from before."""
     row, _ = Credential.objects.update_or_create(
         account_id=account_id,
         defaults={
@@ -39,6 +45,9 @@ def keep(*, account_id: UUID, user_name: str, servers: dict[str, Any], secret: s
             "sealed": sealed.data,
             "key_id": sealed.key_id,
             "state": Credential.State.GOOD,
+            "looked_at": None,
+            "failure": "",
+            "failed_at": None,
         },
     )
     return row
@@ -76,6 +85,15 @@ def ask_to_sign_in(account_id: UUID) -> None:
     Credential.objects.filter(account_id=account_id).update(
         state=Credential.State.SIGN_IN, changed_at=timezone.now()
     )
+
+
+def note_look(account_id: UUID, *, began_at: datetime, failure: str = "") -> None:
+    """All that was new until then has been seen, or the provider could not be asked."""
+    rows = Credential.objects.filter(account_id=account_id)
+    if failure:
+        rows.update(failure=failure, failed_at=timezone.now())
+    else:
+        rows.update(seen_at=began_at, failure="", failed_at=None)
 
 
 def forget(account_id: UUID) -> None:

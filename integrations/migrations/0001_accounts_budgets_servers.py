@@ -117,6 +117,7 @@ class Migration(migrations.Migration):
                             choices=[
                                 ("chat", "Chat and conversations, deciding nothing"),
                                 ("sync", "Syncs"),
+                                ("accounts", "Connect and disconnect mailboxes of its users"),
                                 ("approvals", "Decide what waits, in a chat too"),
                                 ("audit:read", "Read and export the ledger"),
                                 ("policy", "Read policies"),
@@ -390,6 +391,9 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('good', 'Signed in'), ('sign_in', 'Sign in again')], default='good', max_length=16)),
                 ('changed_at', models.DateTimeField(auto_now=True)),
                 ('looked_at', models.DateTimeField(blank=True, help_text='When somebody last began to look for what is new.', null=True)),
+                ('seen_at', models.DateTimeField(blank=True, help_text='All that was new until then has been seen.', null=True)),
+                ('failure', models.CharField(blank=True, help_text='Why the last look failed.', max_length=64)),
+                ('failed_at', models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(

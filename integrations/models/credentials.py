@@ -30,5 +30,11 @@ class Credential(models.Model):
         null=True, blank=True, help_text="When somebody last began to look for what is new."
     )
 
+    seen_at = models.DateTimeField(
+        null=True, blank=True, help_text="All that was new until then has been seen."
+    )
+    failure = models.CharField(max_length=64, blank=True, help_text="Why the last look failed.")
+    failed_at = models.DateTimeField(null=True, blank=True)
+
     def __str__(self) -> str:
         return f"Sign-in of {self.account_id}"

@@ -23,6 +23,7 @@ class ServiceToken(models.Model):
     class Scope(models.TextChoices):
         CHAT = "chat", "Chat and conversations, deciding nothing"
         SYNC = "sync", "Syncs"
+        ACCOUNTS = "accounts", "Connect and disconnect mailboxes of its users"
         APPROVALS = "approvals", "Decide what waits, in a chat too"
         AUDIT_READ = "audit:read", "Read and export the ledger"
         POLICY = "policy", "Read policies"

@@ -137,6 +137,17 @@ def post(
     now; certificate and Host header remain the name's. Redirects are failures, the
     environment's proxies are not used. Raises a ProviderError, also for a longer answer.
     """
+    return _elsewhere("POST", url, address, most_bytes, content=body, headers=dict(headers))
+
+
+def get(url: str, *, address: str, most_bytes: int) -> bytes:
+    """The same with one GET."""
+    return _elsewhere("GET", url, address, most_bytes, headers={})
+
+
+def _elsewhere(
+    method: str, url: str, address: str, most_bytes: int, *, headers: dict[str, str], **sent: Any
+) -> bytes:
     target = httpx.URL(url)
     name = target.netloc.decode()
     pinned = target.copy_with(host=address) if address else target
@@ -145,12 +156,12 @@ def post(
         httpx.Client(timeout=POST_SECONDS, trust_env=False, follow_redirects=False) as client,
         _answer(
             client,
-            "POST",
+            method,
             pinned,
             seconds=POST_SECONDS,
-            content=body,
             headers={"User-Agent": "remit", **headers, "Host": name},
             extensions={"sni_hostname": target.host},
+            **sent,
         ) as response,
     ):
         if not response.is_success:

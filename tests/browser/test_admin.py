@@ -44,6 +44,7 @@ def addresses() -> Iterator[str]:
     chosen = f"?account={mailbox.pk}" if mailbox else ""
     yield reverse("admin:guardrails_policy_history")
     yield reverse("admin:guardrails_person_import")
+    yield reverse("admin:integrations_account_connect")
     yield reverse("admin:guardrails_ledger_reconciliation")
     yield reverse("admin:guardrails_ledger_health")
     yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"

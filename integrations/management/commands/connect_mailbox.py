@@ -8,14 +8,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from integrations.accounts import connecting
+from integrations.accounts.connecting import Wish
 from integrations.credentials import sealing
 from integrations.exceptions import ProviderError
 from integrations.models import Organisation
-from integrations.providers.imap import connecting
-from integrations.providers.imap.servers import MailServers, Server
+from integrations.providers.imap import discovery, trial
+from integrations.providers.imap.servers import MailServers, Server, read_server
 
 PASSWORD = "REMIT_MAIL_PASSWORD"  # noqa: S105  # the variable's name
-STARTTLS_PORTS = (143, 587)
 
 
 class Command(BaseCommand):
@@ -51,26 +52,25 @@ class Command(BaseCommand):
         organisation = Organisation.objects.filter(slug=options["organisation"]).first()
         if organisation is None:
             raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        wish = Wish(
+            organisation_id=organisation.id,
+            user_id=options["user"],
+            address=address,
+            user_name=user_name,
+            display_name=options["display_name"],
+            time_zone=options["time_zone"],
+        )
         try:
-            found = named(options) if options["imap"] else connecting.find_servers(address)
+            found = named(options) if options["imap"] else discovery.find_servers(address)
             secret = password()
-            tried = connecting.try_servers(found, user_name=user_name, secret=secret)
+            connecting.check(wish)
+            tried = trial.try_servers(found, user_name=user_name, secret=secret)
+            self.say(tried)
+            if options["try_only"]:
+                return
+            connecting.accept(connecting.make_offer(wish, tried, secret=secret))
         except ProviderError as error:
             raise CommandError(str(error)) from error
-        self.say(tried)
-        if options["try_only"]:
-            return
-        try:
-            connecting.connect(
-                organisation=organisation,
-                user_id=options["user"],
-                address=address,
-                user_name=user_name,
-                secret=secret,
-                tried=tried,
-                display_name=options["display_name"],
-                time_zone=options["time_zone"],
-            )
         except sealing.BadKey as error:
             raise CommandError(
                 "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
@@ -86,7 +86,7 @@ class Command(BaseCommand):
             "answers; it asks before it sends"
         )
 
-    def say(self, tried: connecting.Tried) -> None:
+    def say(self, tried: trial.Tried) -> None:
         servers = tried.servers
         self.stdout.write(f"Signed in at {servers.imap.host}: {tried.mails} mails in the inbox.")
         for one in tried.abilities:
@@ -106,9 +106,11 @@ def named(options: dict[str, Any]) -> tuple[MailServers, ...]:
 
 
 def server(kind: str, options: dict[str, Any], usual_port: int) -> Server:
-    host, _, number = options[kind].partition(":")
-    if number and not (number.isdigit() and 0 < int(number) < 65536):
-        raise CommandError(f"“{number}” is no port.")
-    port = int(number or usual_port)
-    starttls = kind in options["starttls"] or port in STARTTLS_PORTS
-    return Server(host=host, port=port, security="starttls" if starttls else "tls")
+    try:
+        return read_server(
+            options[kind],
+            usual_port=usual_port,
+            security="starttls" if kind in options["starttls"] else None,
+        )
+    except ValueError as error:
+        raise CommandError(str(error)) from error

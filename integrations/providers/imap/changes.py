@@ -8,7 +8,7 @@ a mark and nothing else: what it holds is read in by a sync, and is no news.
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from django.utils import timezone
@@ -45,9 +45,12 @@ class Looked:
         )
 
 
-def look(account: AccountRef) -> Generator[Looked]:
+def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:
     """Folder by folder, many new mails in several steps. Keep each step before going on. Raises
-    ProviderError."""
+    ProviderError. `seen_at`: until when all that was new has been seen."""
+    new_since = timezone.now() - NEW_WITHIN
+    if seen_at is not None:  # a mailbox may have been away for longer
+        new_since = min(new_since, seen_at - NEW_WITHIN)
     with connection(account) as own:
         mails = Mails(account, own)
         marks = {one.folder: one for one in MailMark.objects.filter(account_id=account.id)}
@@ -58,7 +61,7 @@ def look(account: AccountRef) -> Generator[Looked]:
             if before is None or before.validity != now.validity:
                 yield Looked(events=(), mark=now)
             elif _state(before) != _state(now):
-                yield from _look(mails, before, now)
+                yield from _look(mails, before, now, new_since=new_since)
 
 
 def _present(mails: Mails, folder: str) -> MailMark:
@@ -80,7 +83,9 @@ def _state(mark: MailMark) -> tuple[int, ...]:
     return (mark.next_uid, mark.modseq, mark.mails)
 
 
-def _look(mails: Mails, before: MailMark, now: MailMark) -> Iterator[Looked]:
+def _look(
+    mails: Mails, before: MailMark, now: MailMark, *, new_since: datetime
+) -> Iterator[Looked]:
     mails.own.let_go()
     arrived = mails.search(now.folder, after=before.next_uid - 1)
     events = _changed(mails, before, now)
@@ -88,7 +93,7 @@ def _look(mails: Mails, before: MailMark, now: MailMark) -> Iterator[Looked]:
         events += _gone(mails, before)
     for start in range(0, len(arrived), READ_AT_ONCE):
         step = arrived[start : start + READ_AT_ONCE]
-        events += _arrived(mails, now.folder, step)
+        events += _arrived(mails, now.folder, step, new_since=new_since)
         reached = MailMark(
             account_id=now.account_id,
             folder=now.folder,
@@ -102,7 +107,9 @@ def _look(mails: Mails, before: MailMark, now: MailMark) -> Iterator[Looked]:
     yield Looked(events=tuple(events), mark=now)
 
 
-def _arrived(mails: Mails, folder: str, uids: Sequence[int]) -> list[tuple[str, ItemEvent]]:
+def _arrived(
+    mails: Mails, folder: str, uids: Sequence[int], *, new_since: datetime
+) -> list[tuple[str, ItemEvent]]:
     """Mails with new numbers: new ones, and others that were moved here."""
     arrived = list(mails.read(folder, mails.heads(folder, uids)))
     known = frozenset(
@@ -112,11 +119,12 @@ def _arrived(mails: Mails, folder: str, uids: Sequence[int]) -> list[tuple[str, 
         .exclude(folder=folder, uid__in=uids)
         .values_list("mail_id", flat=True)
     )
-    limit = timezone.now() - NEW_WITHIN
     return [
         _event(
             mails,
-            "created" if found.email.id not in known and found.head.arrived >= limit else "updated",
+            "created"
+            if found.email.id not in known and found.head.arrived >= new_since
+            else "updated",
             found,
         )
         for found in arrived

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from uuid import UUID
 
-from imapclient import IMAPClient, SocketTimeout  # type: ignore[import-untyped]
+from imapclient import SocketTimeout  # type: ignore[import-untyped]
 from imapclient.exceptions import (  # type: ignore[import-untyped]
     CapabilityError,
     IMAPClientAbortError,
@@ -33,6 +33,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.network.gate import Gate
+from integrations.providers.imap.clients import Imap
 from integrations.providers.imap.folders import MailFolders, read_folders
 from integrations.providers.imap.servers import MailServers
 
@@ -48,7 +49,7 @@ LATER = ("[UNAVAILABLE]", "[INUSE]", "[LIMIT]", "[SERVERBUG]")
 class Connection:
     """A signed-in client. `folder` is what is selected, with what the server said about it."""
 
-    def __init__(self, client: IMAPClient, servers: MailServers, sign_in: SignIn) -> None:
+    def __init__(self, client: Imap, servers: MailServers, sign_in: SignIn) -> None:
         self.client, self.servers, self.sign_in = client, servers, sign_in
         self.used_at = time.monotonic()
         self._selected: tuple[str, bool, dict[bytes, object]] | None = None
@@ -115,11 +116,11 @@ def connect(sign_in: SignIn) -> Connection:
     """A new connection. Raises what imapclient and sockets raise."""
     servers = MailServers.from_json(sign_in.servers)
     imap, context = servers.imap, ssl.create_default_context()
-    client = IMAPClient(
+    client = Imap(
         imap.host,
         imap.port,
         ssl=imap.security == "tls",
-        ssl_context=context if imap.security == "tls" else None,
+        ssl_context=context,
         timeout=SocketTimeout(connect=CONNECT_SECONDS, read=ANSWER_SECONDS),
     )
     client.normalise_times = False  # a time with its zone

@@ -19,6 +19,7 @@ from integrations.exceptions import (
     Rejected,
     Unavailable,
 )
+from integrations.providers.imap.clients import Smtp, SmtpTls
 from integrations.providers.imap.servers import Server
 
 SECONDS = 60.0
@@ -85,9 +86,9 @@ def _reached(server: Server, sign_in: SignIn) -> smtplib.SMTP:
     smtp: smtplib.SMTP | None = None
     try:
         if server.security == "tls":
-            smtp = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=context)
+            smtp = SmtpTls(server.host, server.port, timeout=SECONDS, context=context)
         else:
-            smtp = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
+            smtp = Smtp(server.host, server.port, timeout=SECONDS)
             smtp.starttls(context=context)
         smtp.login(sign_in.user_name, sign_in.secret)
     except smtplib.SMTPAuthenticationError as error:

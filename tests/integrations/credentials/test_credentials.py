@@ -24,11 +24,16 @@ def public(private: str) -> str:
     return sealing.to_text(sealing.private_key(private).public_key())
 
 
+def keep(account: AccountRef, secret: str, servers: dict[str, Any]) -> None:
+    sealed = credentials.seal(secret, account_id=account.id)
+    credentials.keep(account_id=account.id, user_name="maya", servers=servers, sealed=sealed)
+
+
 @pytest.fixture
 def kept(settings: Any) -> AccountRef:
     settings.CREDENTIALS_PUBLIC_KEY, settings.CREDENTIALS_PRIVATE_KEY = public(PRIVATE), PRIVATE
     found = account(source="imap")
-    credentials.keep(account_id=found.id, user_name="maya", servers={"imap": 1}, secret="word")
+    keep(found, "word", {"imap": 1})
     return found
 
 
@@ -44,7 +49,7 @@ def test_a_process_with_the_public_key_alone_stores_and_cannot_open(
 ) -> None:
     settings.CREDENTIALS_PRIVATE_KEY = ""
 
-    credentials.keep(account_id=kept.id, user_name="maya", servers={}, secret="new")
+    keep(kept, "new", {})
     with pytest.raises(NotPermitted, match="no key"):
         credentials.open_sign_in(kept)
 
@@ -71,7 +76,7 @@ def test_a_new_secret_has_another_fingerprint_and_ends_the_wait_for_one(kept: Ac
     with pytest.raises(NotPermitted, match="sign in again"):
         credentials.open_sign_in(kept)
 
-    credentials.keep(account_id=kept.id, user_name="maya", servers={}, secret="new")
+    keep(kept, "new", {})
 
     assert credentials.open_sign_in(kept).fingerprint != before
 

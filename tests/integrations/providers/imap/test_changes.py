@@ -132,6 +132,18 @@ def test_an_old_mail_that_somebody_copies_in_is_no_new_mail(box: Box) -> None:
     assert [kind for kind, _, _ in look(box)] == ["updated"]
 
 
+def test_what_arrived_while_nobody_could_look_is_new(box: Box) -> None:
+    look(box)
+    now = timezone.now()
+    with box.world.client(box.address) as client:
+        mail = b"From: a@b.test\r\nSubject: While away\r\n\r\nx\r\n"
+        client.append(INBOX, mail, (), now - timedelta(days=5))
+
+    seen = changes.look(box.account, seen_at=now - timedelta(days=10))
+
+    assert [event.kind for looked in seen for _, event in looked.events] == ["created"]
+
+
 def test_a_folder_that_is_numbered_anew_starts_no_storm(box: Box) -> None:
     for number in range(3):
         box.deliver(str(number))

@@ -245,7 +245,7 @@ def test_a_refused_sign_in_is_asked_for_again_and_not_tried_on(box: Box) -> None
         account_id=box.account.id,
         user_name=box.address,
         servers=box.world.servers,
-        secret="changed by its user",  # no secret
+        sealed=credentials.seal("changed by its user", account_id=box.account.id),
     )
 
     with pytest.raises(NotPermitted, match="refused the sign-in"):

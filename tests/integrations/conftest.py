@@ -29,6 +29,7 @@ def box(world: MailWorld, settings: Any, db: None) -> "Iterator[Box]":
     from tests.integrations.providers.imap.box import Box
     from tests.knowledge.office import account
 
+    settings.OUTGOING_TO_PRIVATE = True
     settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
     public = sealing.private_key(PRIVATE).public_key()
     settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
@@ -37,7 +38,10 @@ def box(world: MailWorld, settings: Any, db: None) -> "Iterator[Box]":
     row.address = f"{name}@{DOMAIN}"
     row.save()
     credentials.keep(
-        account_id=row.id, user_name=row.address, servers=world.servers, secret=PASSWORD
+        account_id=row.id,
+        user_name=row.address,
+        servers=world.servers,
+        sealed=credentials.seal(PASSWORD, account_id=row.id),
     )
     yield Box(world=world, account=row.ref())
     connection.close_idle()

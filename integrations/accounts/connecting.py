@@ -1,0 +1,195 @@
+"""Connecting and disconnecting accounts of somebody's own.
+
+First a trial says what can be done there. What is offered then is a text that whoever asked keeps
+until they confirm: signed, good for ten minutes and for them alone, with the secret sealed in it,
+so that nothing is stored before and this process cannot open it.
+"""
+
+import base64
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.core import signing
+from django.db import transaction
+
+from integrations.contracts import AccountRef
+from integrations.credentials import credentials
+from integrations.credentials.sealing import Sealed
+from integrations.database.pools import release_connections
+from integrations.exceptions import RateLimited, Rejected
+from integrations.models import Account, Organisation
+from integrations.providers.imap import connection, trial
+from integrations.providers.imap.servers import MailServers
+
+GOOD_FOR = timedelta(minutes=10)
+SALT = "integrations.accounts.connecting"
+SOURCE = "imap"
+# Where anybody may ask for a trial, Remit knocks at doors of mail servers alone.
+PORTS = frozenset({25, 143, 465, 587, 993, 2525})
+_places = threading.BoundedSemaphore(4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """Whose mailbox, and how they are called there. `time_zone` and `display_name` are those of a
+    new account."""
+
+    organisation_id: UUID
+    user_id: str
+    address: str
+    user_name: str
+    display_name: str = ""
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """An account as it will be stored, its secret sealed for it."""
+
+    wish: Wish
+    account_id: UUID
+    servers: MailServers
+    sealed: Sealed
+
+
+def check(wish: Wish) -> None:
+    """Before a password goes anywhere. Raises Rejected for a mailbox that is connected for somebody
+    else, and ValidationError for values that no account can have."""
+    _check_owner(wish)
+    if _find(wish) is None:
+        _new(wish, uuid4()).full_clean()
+
+
+def try_mailbox(candidates: Sequence[MailServers], *, user_name: str, secret: str) -> trial.Tried:
+    """As `trial.try_servers`, for whoever asks over the web: at ports of mail servers alone, and
+    four at once. Raises ProviderError with a sentence."""
+    for one in candidates:
+        _check_ports(one)
+    if not _places.acquire(blocking=False):
+        raise RateLimited("Others connect mailboxes at this moment. Try again in a minute.")
+    try:
+        release_connections()
+        return trial.try_servers(candidates, user_name=user_name, secret=secret)
+    finally:
+        _places.release()
+
+
+def _check_ports(servers: MailServers) -> None:
+    for one in (servers.imap, servers.smtp):
+        if one is None or one.port in PORTS or settings.OUTGOING_TO_PRIVATE:
+            continue
+        raise Rejected(
+            f"Port {one.port} is none of a mail server. An operator can connect it with "
+            "manage.py connect_mailbox."
+        )
+
+
+def make_offer(wish: Wish, tried: trial.Tried, *, secret: str) -> Offer:
+    """Raises sealing.BadKey where this installation has no public key."""
+    account = _find(wish)
+    account_id = account.id if account else uuid4()
+    sealed = credentials.seal(secret, account_id=account_id)
+    return Offer(wish=wish, account_id=account_id, servers=tried.servers, sealed=sealed)
+
+
+def to_text(offer: Offer, *, by: str) -> str:
+    """`by` names who may accept it."""
+    wish = asdict(offer.wish) | {"organisation_id": str(offer.wish.organisation_id)}
+    return signing.dumps(
+        {
+            "by": by,
+            "wish": wish,
+            "account_id": str(offer.account_id),
+            "servers": offer.servers.to_json(),
+            "sealed": base64.b64encode(offer.sealed.data).decode(),
+            "key_id": offer.sealed.key_id,
+        },
+        salt=SALT,
+    )
+
+
+def from_text(text: str, *, by: str) -> Offer:
+    """Raises Rejected for one that is too old, changed, or somebody else's."""
+    try:
+        found: dict[str, Any] = signing.loads(text, salt=SALT, max_age=GOOD_FOR)
+    except signing.BadSignature as error:
+        raise Rejected("This took longer than ten minutes. Give the password again.") from error
+    if found["by"] != by:
+        raise Rejected("Somebody else tried this mailbox. Give the password yourself.")
+    wish = found["wish"] | {"organisation_id": UUID(found["wish"]["organisation_id"])}
+    return Offer(
+        wish=Wish(**wish),
+        account_id=UUID(found["account_id"]),
+        servers=MailServers.from_json(found["servers"]),
+        sealed=Sealed(key_id=found["key_id"], data=base64.b64decode(found["sealed"])),
+    )
+
+
+def accept(offer: Offer) -> Account:
+    """Store the account with its sealed secret, or the new secret of an account that is there.
+    Nothing is allowed for a new one: it is read alone. Raises Rejected, and ValidationError for
+    values that no account can have."""
+    wish = offer.wish
+    with transaction.atomic():
+        # One after the other: two of one address would be two accounts.
+        Organisation.objects.select_for_update().get(id=wish.organisation_id)
+        _check_owner(wish)
+        account = _find(wish)
+        if account is None:
+            account = _new(wish, offer.account_id)
+            account.full_clean()
+            account.save(force_insert=True)
+        elif account.id != offer.account_id:
+            raise Rejected("This mailbox was connected meanwhile. Give the password again.")
+        credentials.keep(
+            account_id=account.id,
+            user_name=wish.user_name,
+            servers=offer.servers.to_json(),
+            sealed=offer.sealed,
+        )
+    return account
+
+
+def disconnect(account: AccountRef) -> None:
+    """Its secret is gone: nothing is read or changed there any more. What was read in, what its
+    agent may do, and the ledger stay."""
+    credentials.forget(account.id)
+    connection.close_idle(account.id)
+
+
+def _find(wish: Wish) -> Account | None:
+    return Account.objects.filter(
+        organisation_id=wish.organisation_id,
+        external_user_id=wish.user_id,
+        source=SOURCE,
+        address__iexact=wish.address,
+    ).first()
+
+
+def _new(wish: Wish, account_id: UUID) -> Account:
+    return Account(
+        id=account_id,
+        organisation_id=wish.organisation_id,
+        external_user_id=wish.user_id,
+        source=SOURCE,
+        address=wish.address,
+        display_name=wish.display_name,
+        time_zone=wish.time_zone,
+    )
+
+
+def _check_owner(wish: Wish) -> None:
+    """A mailbox with two agents would be answered twice."""
+    others = Account.objects.filter(
+        organisation_id=wish.organisation_id,
+        source=SOURCE,
+        address__iexact=wish.address,
+        credential__isnull=False,
+    ).exclude(external_user_id=wish.user_id)
+    if others.exists():
+        raise Rejected("This mailbox is connected for somebody else. Disconnect it there first.")

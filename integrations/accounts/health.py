@@ -1,0 +1,62 @@
+"""How an account of somebody's own is doing, in words."""
+
+from datetime import datetime, timedelta
+
+from integrations.models import Account, Credential, Delivery
+
+LATE = timedelta(minutes=10)
+MINUTE, HOUR, DAY = 60, 3600, 86400
+TROUBLE = {
+    "not_permitted": "The server refuses to show the mailbox.",
+    "rate_limited": "The server asked Remit to wait.",
+    "not_found": "The mailbox has no folder that can be read.",
+}
+
+
+def in_words(account: Account, *, now: datetime) -> str:
+    """Whether it is signed in, when it was looked at, and when something last changed there."""
+    row = Credential.objects.filter(account_id=account.id).first()
+    if row is None:
+        return (
+            "Not connected. Nothing is read or changed there. What was read in before can still "
+            "be searched."
+        )
+    if row.state == Credential.State.SIGN_IN:
+        return (
+            f"Sign in again: the server refused the sign-in {_ago(row.changed_at, now)}. Nothing "
+            "is read or changed there meanwhile, and nothing is lost: what arrives is looked for "
+            "afterwards."
+        )
+    words = ["Signed in."]
+    if row.failed_at and (row.seen_at is None or row.failed_at > row.seen_at):
+        words.append(TROUBLE.get(row.failure, "The server does not answer."))
+    if row.seen_at is None:
+        words.append("It has not been looked at yet.")
+    else:
+        words.append(f"Looked at {_ago(row.seen_at, now)}.")
+        latest = _last_change(account)
+        words.append(
+            f"Last change {_ago(latest, now)}." if latest else "Nothing has changed since then."
+        )
+        if now - row.seen_at > LATE and not row.failed_at:
+            words.append("That is long: does `manage.py qcluster` run?")
+    return " ".join(words)
+
+
+def state_of(account: Account) -> str:
+    """`good`, `sign_in`, or `not_connected`."""
+    row = Credential.objects.filter(account_id=account.id).first()
+    return row.state if row else "not_connected"
+
+
+def _last_change(account: Account) -> datetime | None:
+    newest = Delivery.objects.filter(account_id=account.id).order_by("-received_at").first()
+    return newest.received_at if newest else None
+
+
+def _ago(at: datetime, now: datetime) -> str:
+    seconds = max(0, int((now - at).total_seconds()))
+    for size, unit in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit} ago"
+    return f"{seconds} seconds ago"

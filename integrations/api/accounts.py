@@ -1,0 +1,253 @@
+"""The API of accounts of users' own: tried, connected, looked after and disconnected through their
+frontend."""
+
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError as InvalidRow
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from integrations.accounts import connecting, health
+from integrations.accounts.connecting import Wish
+from integrations.credentials.sealing import BadKey
+from integrations.exceptions import ProviderError, RateLimited
+from integrations.models import Account
+from integrations.providers.imap import discovery
+from integrations.providers.imap.servers import MailServers, read_server
+from integrations.web.authentication import Caller, HasScope, TokenThrottle, caller_for
+from integrations.web.serializers import StrictCharField, StrictSerializer
+
+SECURITY = ("tls", "starttls")
+
+
+class CannotConnect(exceptions.APIException):
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    default_code = "cannot_connect"
+
+
+class Later(exceptions.APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "busy"
+    wait = 60
+
+
+class CannotSeal(exceptions.APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = "This installation has no key to keep passwords with."
+    default_code = "no_key"
+
+
+class TrialThrottle(TokenThrottle):
+    """A trial is a sign-in at somebody's server: nobody may guess passwords through Remit."""
+
+    rate = "30/hour"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+        key = super().get_cache_key(request, view)
+        return key and f"{key}:trial"
+
+
+class NamedServer(StrictSerializer):
+    host = StrictCharField(max_length=253)
+    port = serializers.IntegerField(min_value=1, max_value=65535, required=False)
+    security = serializers.ChoiceField(
+        choices=SECURITY, required=False, help_text="Left out: as is usual at that port."
+    )
+
+
+class MailboxTrial(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    address = StrictCharField(max_length=320)
+    password = StrictCharField(
+        max_length=1000,
+        trim_whitespace=False,
+        help_text="Most providers want an app password, made in the account's settings there.",
+    )
+    user_name = StrictCharField(
+        max_length=320, required=False, help_text="Where it is not the address."
+    )
+    imap = NamedServer(required=False, help_text="Left out: found by the address.")
+    smtp = NamedServer(required=False, help_text="To send with; only beside `imap`.")
+    display_name = StrictCharField(
+        max_length=200, required=False, help_text="As it stands beside the address in mail."
+    )
+    time_zone = StrictCharField(max_length=64, required=False)
+
+
+class AbilityFields(serializers.Serializer[Any]):
+    what = serializers.CharField()
+    grade = serializers.CharField(
+        help_text="How surely Remit can prove it, A to D; empty: it cannot be done there."
+    )
+    why = serializers.CharField()
+
+
+class TrialFields(serializers.Serializer[Any]):
+    server = serializers.CharField()
+    mails = serializers.IntegerField(help_text="In the inbox.")
+    abilities = AbilityFields(many=True)
+    offer = serializers.CharField(
+        help_text="Send it back within ten minutes to connect the mailbox."
+    )
+
+
+class Acceptance(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+    offer = StrictCharField(max_length=20_000)
+
+
+class AccountFields(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    user_id = serializers.CharField(source="external_user_id")
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    address = serializers.CharField()
+    display_name = serializers.CharField()
+    health = serializers.SerializerMethodField()
+    state = serializers.SerializerMethodField(help_text="good, sign_in or not_connected")
+
+    def get_state(self, account: Account) -> str:
+        return health.state_of(account)
+
+    def get_health(self, account: Account) -> str:
+        return health.in_words(account, now=timezone.now())
+
+
+class UserOf(StrictSerializer):
+    user_id = StrictCharField(max_length=200)
+
+
+class TrialView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("accounts")]
+    throttle_classes = [TokenThrottle, TrialThrottle]
+
+    @extend_schema(request=MailboxTrial, responses=TrialFields, operation_id="account_try")
+    def post(self, request: Request) -> Response:
+        """Sign in at a mailbox and say what Remit can do and prove there. Nothing is stored or
+        changed. The password is sealed into `offer`, which this installation's own servers on the
+        web cannot open."""
+        given = MailboxTrial.read(request.data)
+        caller = caller_for(request, given["user_id"])
+        user_name = given.get("user_name", given["address"])
+        wish = Wish(
+            organisation_id=caller.organisation_id,
+            user_id=given["user_id"],
+            address=given["address"],
+            user_name=user_name,
+            display_name=given.get("display_name", ""),
+            time_zone=given.get("time_zone", "UTC"),
+        )
+        try:
+            connecting.check(wish)
+            candidates = _named(given) or discovery.find_servers(given["address"])
+            tried = connecting.try_mailbox(
+                candidates, user_name=user_name, secret=given["password"]
+            )
+            offer = connecting.make_offer(wish, tried, secret=given["password"])
+        except InvalidRow as error:
+            raise exceptions.ValidationError(error.message_dict) from error
+        except BadKey as error:
+            raise CannotSeal from error
+        except ProviderError as error:
+            raise _refusal(error) from error
+        text = connecting.to_text(offer, by=_name(caller, wish.user_id))
+        return Response(
+            {
+                "server": tried.servers.imap.host,
+                "mails": tried.mails,
+                "abilities": AbilityFields(tried.abilities, many=True).data,
+                "offer": text,
+            }
+        )
+
+
+class AccountsView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("accounts")]
+    USER = [OpenApiParameter("user_id", str, required=True)]
+
+    @extend_schema(parameters=USER, responses=AccountFields(many=True), operation_id="accounts")
+    def get(self, request: Request) -> Response:
+        """The user's own accounts, each with how it is doing."""
+        user_id = request.query_params.get("user_id", "")
+        if not user_id:
+            raise exceptions.ValidationError({"user_id": ["Say for which user."]})
+        return Response([_described(one) for one in _own(caller_for(request, user_id), user_id)])
+
+    @extend_schema(request=Acceptance, responses=AccountFields, operation_id="account_connect")
+    def post(self, request: Request) -> Response:
+        """Connect a mailbox that was tried. Nothing is allowed there at first: it is read alone.
+        For a mailbox that is connected, its new password counts from now on."""
+        given = Acceptance.read(request.data)
+        caller = caller_for(request, given["user_id"])
+        try:
+            offer = connecting.from_text(given["offer"], by=_name(caller, given["user_id"]))
+            account = connecting.accept(offer)
+        except InvalidRow as error:
+            raise exceptions.ValidationError(error.message_dict) from error
+        except ProviderError as error:
+            raise _refusal(error) from error
+        return Response(_described(account), status=status.HTTP_201_CREATED)
+
+
+class DisconnectView(APIView):
+    permission_classes = [IsAuthenticated, HasScope("accounts")]
+
+    @extend_schema(request=UserOf, responses=AccountFields, operation_id="account_disconnect")
+    def post(self, request: Request, account_id: UUID) -> Response:
+        """Forget the password: nothing is read or changed there any more. What was read in, what
+        the agent may do, and the ledger stay."""
+        user_id = UserOf.read(request.data)["user_id"]
+        account = _own(caller_for(request, user_id), user_id).filter(id=account_id).first()
+        if account is None:
+            raise exceptions.NotFound("There is no such account.")
+        connecting.disconnect(account.ref())
+        return Response(_described(account))
+
+
+def _own(caller: Caller, user_id: str) -> Any:
+    return (
+        Account.objects.select_related("organisation")
+        .filter(
+            organisation_id=caller.organisation_id,
+            external_user_id=user_id,
+            source=connecting.SOURCE,
+        )
+        .order_by("created_at", "id")
+    )
+
+
+def _name(caller: Caller, user_id: str) -> str:
+    """Who may accept an offer."""
+    return f"{caller.organisation_id} {caller.principal} {user_id}"
+
+
+def _named(given: dict[str, Any]) -> tuple[MailServers, ...]:
+    if "imap" not in given:
+        return ()
+    smtp = _server(given, "smtp", 465) if "smtp" in given else None
+    return (MailServers(imap=_server(given, "imap", 993), smtp=smtp),)
+
+
+def _server(given: dict[str, Any], kind: str, usual_port: int) -> Any:
+    named = given[kind]
+    try:
+        return read_server(
+            named["host"] if "port" not in named else f"{named['host']}:{named['port']}",
+            usual_port=usual_port,
+            security=named.get("security"),
+        )
+    except ValueError as error:
+        raise exceptions.ValidationError({kind: [str(error)]}) from error
+
+
+def _refusal(error: ProviderError) -> exceptions.APIException:
+    return Later(str(error)) if isinstance(error, RateLimited) else CannotConnect(str(error))
+
+
+def _described(account: Account) -> dict[str, Any]:
+    return dict(AccountFields(account).data)

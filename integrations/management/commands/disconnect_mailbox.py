@@ -1,0 +1,38 @@
+"""`manage.py disconnect_mailbox`: the password of somebody's own mailbox is forgotten."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from integrations.accounts import connecting
+from integrations.models import Account
+
+
+class Command(BaseCommand):
+    help = (
+        "Forgets the password of a mailbox: nothing is read or changed there any more. What was "
+        "read in, what its agent may do, and the ledger stay."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("address")
+        parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
+        parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        account = (
+            Account.objects.select_related("organisation")
+            .filter(
+                organisation__slug=options["organisation"],
+                external_user_id=options["user"],
+                source=connecting.SOURCE,
+                address__iexact=options["address"],
+            )
+            .first()
+        )
+        if account is None:
+            raise CommandError("There is no such mailbox.")
+        connecting.disconnect(account.ref())
+        self.stdout.write(
+            "Disconnected. What was read in, what its agent may do, and the ledger stay."
+        )

@@ -1,0 +1,60 @@
+"""What can be done at a mailbox, how surely Remit can prove it, and why, in words. Pure."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ability:
+    """Something that can be done at the mailbox, how surely Remit can prove it (A to D), and why.
+    Without a grade it cannot be done there."""
+
+    what: str
+    grade: str
+    why: str
+
+
+def list_abilities(
+    can: Collection[str], roles: Collection[str], checks_as: str, no_sending: str
+) -> Iterator[Ability]:
+    """`can`: “moves”, “deletes”, “keywords”. `no_sending`: why mail cannot be sent, if so."""
+    again = "It is looked at again afterwards; doing it twice changes nothing."
+    no_moves = "" if "moves" in can else "The server cannot move one mail and leave others alone."
+    no_deletes = "" if "deletes" in can else "The server cannot delete one mail and leave others."
+    missing = {
+        role: "" if role in roles else f"The mailbox has no folder for {words}."
+        for role, words in (
+            ("archive", "archived mail"),
+            ("trash", "what is thrown away"),
+            ("drafts", "drafts"),
+        )
+    }
+    rows = (
+        ("Read and search", "A", "", "Reading changes nothing there."),
+        ("Mark as read", "B", "", again),
+        (
+            "Label",
+            "B",
+            "" if "keywords" in can else "The server keeps no words with a mail.",
+            again,
+        ),
+        ("Archive and move", "B", no_moves or missing["archive"], again),
+        ("Put into the trash", "B", no_moves or missing["trash"], again),
+        (
+            *("Write drafts and take them back", "B", no_deletes or missing["drafts"]),
+            "A draft is found again by its Message-ID.",
+        ),
+        (
+            *("Send, answer and forward", "C", no_sending),
+            "Up to the last byte it is proved that nothing was sent. If the answer to that byte is "
+            "lost, a person is asked; nothing is ever sent twice.",
+        ),
+        (
+            "Know who really sent a mail",
+            "B",
+            "" if checks_as else "The server writes down nothing about senders.",
+            f"{checks_as} writes down what it found out.",
+        ),
+    )
+    for what, grade, missed, why in rows:
+        yield Ability(what=what, grade="" if missed else grade, why=missed or why)

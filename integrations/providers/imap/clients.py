@@ -1,0 +1,127 @@
+"""Clients of mail servers that go to the very address that was looked at, take no answer beyond a
+size, and can be given a time by which they end."""
+
+import imaplib
+import smtplib
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+from imapclient import IMAPClient  # type: ignore[import-untyped]
+from imapclient.imap4 import IMAP4WithTimeout  # type: ignore[import-untyped]
+from imapclient.tls import IMAP4_TLS  # type: ignore[import-untyped]
+
+from integrations.mail.mail import MAX_MESSAGE_BYTES
+from integrations.network import outgoing
+
+MOST_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024  # of one value in an answer: a mail and no more
+
+
+class _Deadline:
+    """When it is over, connections made under it are cut, and no more are made."""
+
+    def __init__(self, seconds: float) -> None:
+        self._lock = threading.Lock()
+        self._is_over = False
+        # Copies of what the clients hold, which wrap their own for TLS.
+        self._copies: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def watch(self, made: socket.socket) -> None:
+        with self._lock:
+            if self._is_over:
+                made.close()
+                raise TimeoutError("no time is left")
+            self._copies.append(made.dup())
+
+    def end(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            for one in self._copies:
+                one.close()
+            self._copies.clear()
+
+    def _cut(self) -> None:
+        with self._lock:
+            self._is_over = True
+            for one in self._copies:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+
+_deadline: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """All that the block's clients wait for ends by then, also where a server says a little now
+    and then: reads fail as from a server that went away."""
+    deadline = _Deadline(seconds)
+    token = _deadline.set(deadline)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+        deadline.end()
+
+
+def _connect(host: str, port: int, seconds: float) -> socket.socket:
+    made = outgoing.connect(host, port, seconds=seconds)
+    if deadline := _deadline.get():
+        deadline.watch(made)
+    return made
+
+
+def _wrapped(made: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
+    try:
+        return context.wrap_socket(made, server_hostname=host)
+    except BaseException:
+        made.close()
+        raise
+
+
+class _Bounded(imaplib.IMAP4):
+    """What the clients of both kinds of encryption have in common."""
+
+    def read(self, size: int) -> bytes:
+        if size > MOST_BYTES:
+            raise self.abort("the server sends more than a mail")
+        return super().read(size)
+
+
+class _Plain(IMAP4WithTimeout, _Bounded):  # type: ignore[misc]  # imapclient is untyped
+    def _create_socket(self, timeout: float | None = None) -> socket.socket:
+        return _connect(self.host, self.port, timeout or self._timeout)
+
+
+class _Tls(IMAP4_TLS, _Bounded):  # type: ignore[misc]
+    def _create_socket(self, timeout: float | None = None) -> socket.socket:
+        made = _connect(self.host, self.port, timeout or self._timeout)
+        return _wrapped(made, self.ssl_context, self.host)
+
+
+class Imap(IMAPClient):  # type: ignore[misc]
+    """imapclient's, over such a connection. It asks for both time-outs and a context for TLS."""
+
+    def _create_IMAP4(self) -> Any:  # noqa: N802  # imapclient's name
+        seconds = self._timeout.connect
+        if self.ssl:
+            return _Tls(self.host, self.port, self.ssl_context, seconds)  # type: ignore[call-arg]
+        return _Plain(self.host, self.port, seconds)
+
+
+class Smtp(smtplib.SMTP):
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return _connect(host, port, timeout)
+
+
+class SmtpTls(smtplib.SMTP_SSL):
+    def _get_socket(self, host: str, port: int, timeout: float) -> ssl.SSLSocket:
+        made = _connect(host, port, timeout)
+        return _wrapped(made, self.context, host)
