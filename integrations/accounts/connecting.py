@@ -1,6 +1,6 @@
 """Connecting and disconnecting accounts of somebody's own.
 
-First a trial says what can be done there. What is offered then is a text that whoever asked keeps
+First a trial says what can be done there. What is offered then is a text that who asked keeps
 until they confirm: signed, good for ten minutes and for them alone, with the secret sealed in it,
 so that nothing is stored before and this process cannot open it.
 """
@@ -66,7 +66,7 @@ def check(wish: Wish) -> None:
 
 
 def try_mailbox(candidates: Sequence[MailServers], *, user_name: str, secret: str) -> trial.Tried:
-    """As `trial.try_servers`, for whoever asks over the web: at ports of mail servers alone, and
+    """As `trial.try_servers`, for who asks over the web: at ports of mail servers alone, and
     four at once. Raises ProviderError with a sentence."""
     for one in candidates:
         _check_ports(one)

@@ -22,7 +22,7 @@ MOST_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024  # of one value in an answer: a mai
 
 
 class _Deadline:
-    """When it is over, connections made under it are cut, and no more are made."""
+    """When it is over, connections sock under it are cut, and no more are sock."""
 
     def __init__(self, seconds: float) -> None:
         self._lock = threading.Lock()
@@ -33,12 +33,12 @@ class _Deadline:
         self._timer.daemon = True
         self._timer.start()
 
-    def watch(self, made: socket.socket) -> None:
+    def watch(self, sock: socket.socket) -> None:
         with self._lock:
             if self._is_over:
-                made.close()
+                sock.close()
                 raise TimeoutError("no time is left")
-            self._copies.append(made.dup())
+            self._copies.append(sock.dup())
 
     def end(self) -> None:
         self._timer.cancel()
@@ -72,17 +72,17 @@ def ended_after(seconds: float) -> Iterator[None]:
 
 
 def _connect(host: str, port: int, seconds: float) -> socket.socket:
-    made = outgoing.connect(host, port, seconds=seconds)
+    sock = outgoing.connect(host, port, seconds=seconds)
     if deadline := _deadline.get():
-        deadline.watch(made)
-    return made
+        deadline.watch(sock)
+    return sock
 
 
-def _wrapped(made: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
+def _wrapped(sock: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
     try:
-        return context.wrap_socket(made, server_hostname=host)
+        return context.wrap_socket(sock, server_hostname=host)
     except BaseException:
-        made.close()
+        sock.close()
         raise
 
 
@@ -102,8 +102,8 @@ class _Plain(IMAP4WithTimeout, _Bounded):  # type: ignore[misc]  # imapclient is
 
 class _Tls(IMAP4_TLS, _Bounded):  # type: ignore[misc]
     def _create_socket(self, timeout: float | None = None) -> socket.socket:
-        made = _connect(self.host, self.port, timeout or self._timeout)
-        return _wrapped(made, self.ssl_context, self.host)
+        sock = _connect(self.host, self.port, timeout or self._timeout)
+        return _wrapped(sock, self.ssl_context, self.host)
 
 
 class Imap(IMAPClient):  # type: ignore[misc]
@@ -123,5 +123,5 @@ class Smtp(smtplib.SMTP):
 
 class SmtpTls(smtplib.SMTP_SSL):
     def _get_socket(self, host: str, port: int, timeout: float) -> ssl.SSLSocket:
-        made = _connect(host, port, timeout)
-        return _wrapped(made, self.context, host)
+        sock = _connect(host, port, timeout)
+        return _wrapped(sock, self.context, host)
