@@ -41,7 +41,13 @@ SETTINGS = {
     "log_min_messages": "log",  # not what failed in a statement: those words hold the row
 }
 # A power cut may cost the data; the end of any process, the server's own too, does not.
-FORGETFUL = {"fsync": "off", "full_page_writes": "off"}
+FORGETFUL = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "wal_level": "minimal",  # nobody follows this server, and nobody restores it
+    "max_wal_senders": "0",
+}
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,7 @@ def test_what_cannot_be_played_is_said(arguments: list[str], said: str) -> None:
         call_command("evaluate", *arguments)
 
 
+@pytest.mark.usefixtures("blank")
 def test_prompts_stay_lean() -> None:
     """Prompt tokens as the endpoint counts them, of the tasks that the goals are about."""
     suite = tasks.load("office")
