@@ -17,7 +17,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "200")
-TESTS = ("tests/config/test_schema.py", "tests/integrations/web/test_webhooks.py")
+TESTS = ("tests/config/rest/test_schema.py", "tests/integrations/web/test_webhooks.py")
 
 
 def main() -> int:

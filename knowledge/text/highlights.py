@@ -1,6 +1,7 @@
 """The part of a passage that answers best, and which places of it were looked for. Pure."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from knowledge.text.lexemes import Term, places
@@ -66,12 +67,14 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _start(text: str, found: Sequence[tuple[int, int]]) -> int:
     """Before the place that most others follow closely; the first of several."""
 
-    def following(place: int) -> int:
-        return sum(place <= start <= place + SNIPPET_CHARS - BEFORE for start, _ in found)
-
     if not found:
         return 0
-    best = max((start for start, _ in found), key=lambda place: (following(place), -place))
+    starts = [start for start, _ in found]
+
+    def following(at: int) -> int:
+        return bisect_right(starts, starts[at] + SNIPPET_CHARS - BEFORE) - at
+
+    best = starts[max(range(len(starts)), key=lambda at: (following(at), -at))]
     if best <= BEFORE:
         return 0
     return text.find(" ", best - BEFORE, best) + 1 or best - BEFORE

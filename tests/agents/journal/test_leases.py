@@ -15,6 +15,7 @@ from agents.models import Message, Step, ToolCall, Turn
 from agents.turns import turns
 from integrations.models import Organisation
 from tests.agents.waiting import ORCHESTRATOR, turn_of
+from tests.clocks import HOUR, clock_off
 from tests.model_server import scripted_model
 from tests.office import until
 
@@ -201,3 +202,30 @@ def test_nobody_hands_back_what_another_has_taken(organisation: Organisation) ->
 
     assert leases.hand_back([lease]) == 0
     journal.emit(second, "text.delta", {"text": "on time"})
+
+
+def test_a_clock_that_is_ahead_takes_a_turn_once_and_its_first_process_writes_nothing_more(
+    organisation: Organisation,
+) -> None:
+    id = turn_of(organisation)
+    first = lease_of(id)
+
+    with clock_off(HOUR):
+        second = lease_of(id)
+        assert leases.claim(id) is None
+
+    with pytest.raises(leases.LeaseLost), first.held():
+        raise AssertionError("it may write")
+    with second.held():
+        assert leases.claim(id) is None
+
+
+def test_a_clock_that_went_back_takes_no_turn_from_who_works_on_it(
+    organisation: Organisation,
+) -> None:
+    id = turn_of(organisation)
+    lease_of(id)
+
+    with clock_off(-HOUR):
+        assert leases.claim(id) is None
+        assert leases.claim_waiting(9) == []
