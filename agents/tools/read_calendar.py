@@ -92,6 +92,7 @@ def _described(one: Meeting, n: int, person: Person) -> dict[str, Any]:
     found: dict[str, Any] = {
         "n": n,
         "id": str(one.item_id),
+        "this_one_alone": one.occurrence,
         "title": one.title,
         "begins": clock.show(one.starts_at, person.time_zone),
         "ends": clock.show(one.ends_at, person.time_zone),

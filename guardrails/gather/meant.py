@@ -13,7 +13,7 @@ from guardrails.facts.text import visible
 from guardrails.gather import directory
 from guardrails.gather.lookups import MAX_PAGES, PAGE
 from guardrails.words import issue_queries, issue_titles, queries
-from guardrails.words.event_titles import find_titled, says_title
+from guardrails.words.event_titles import find_titled, is_one_of, says_title
 from guardrails.words.moments import zone_of
 from guardrails.words.own import own_words
 from guardrails.words.typed import spoken, without_links
@@ -34,11 +34,13 @@ def meant_by(
     kind: ObjectKind | None,
     object_id: str | None,
     title: str,
+    event: Event | None,
     now: datetime,
     people: Iterable[Person],
 ) -> str:
     """How the user's words mean this object with this title, in words; empty where they do not, or
-    where more would have to be read than `MAX_PAGES` pages. Raises ProviderError."""
+    where more would have to be read than `MAX_PAGES` pages. `event` is the object where it is one.
+    Raises ProviderError."""
     words = without_links(own_words(request.origin.user_words))
     zone, said_at = request.origin.time_zone, request.origin.said_at
     if not (object_id and zone and said_at):
@@ -48,7 +50,7 @@ def meant_by(
     if kind == "event" and isinstance(reader, CalendarReader):
         if not (queries.EVENT.search(words) or says_title(words, title)):
             return ""
-        phrase, ids = _events(request, reader, words, now=now, people=people)
+        phrase, ids = _events(request, reader, words, at_hand=event, now=now, people=people)
     elif kind == "email" and isinstance(reader, MailReader):
         phrase, ids = _mails(request, reader, words, now=now, people=people)
     else:
@@ -63,6 +65,7 @@ def _events(
     reader: CalendarReader,
     words: str,
     *,
+    at_hand: Event | None,
     now: datetime,
     people: Iterable[Person],
 ) -> tuple[str, tuple[str, ...]]:
@@ -78,7 +81,13 @@ def _events(
     title = find_titled(words, events, days=days, now=now, zone=zone)
     asked = queries.EVENT.search(words)
     if title and (asked is None or (asked.start() < title.end and title.start < asked.end())):
-        return words[title.start : title.end], (title.event.id,)
+        phrase = words[title.start : title.end]
+        if not title.event.recurrence:
+            return phrase, (title.event.id,)
+        # One of a series, on the day that is named.
+        if at_hand and is_one_of(at_hand, title.event, days, zone):
+            return phrase, (at_hand.id,)
+        return "", ()
     if title or asked is None:
         return "", ()
     query = queries.event_query(spoken(words), said_at=said_at, zone=zone, people=people)

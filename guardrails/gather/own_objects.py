@@ -47,7 +47,9 @@ def look_up(
     if "O" not in SOURCES[request.origin.trigger] or not object_id:
         return facts
     words, kind = own_words(request.origin.user_words), action.object_kind
-    if (facts.is_own or facts.alert) and named(facts.object_title, words):
+    # All of a series have one title: it means none of them alone.
+    is_one_of_series = facts.event is not None and facts.event.series_id is not None
+    if (facts.is_own or facts.alert) and named(facts.object_title, words) and not is_one_of_series:
         facts = replace(facts, namesakes=namesakes(reader, kind, facts.object_title))
     if not typed(object_id, words) and (facts.is_own or kind != "event"):
         meant = meant_by(
@@ -56,6 +58,7 @@ def look_up(
             kind=kind,
             object_id=object_id,
             title=facts.object_title,
+            event=facts.event,
             now=timezone.now(),
             people=people,
         )

@@ -2,7 +2,8 @@
 
 A title counts as a whole, in any case of its letters, and with the day where the words name one. A
 title of one word must be the user's own (“my gym”) or come with an article and a day. In doubt
-nothing is meant: two titles, two events of one, a series, or a title after a “not” or “except”.
+nothing is meant: two titles, two events of one, or a title after a “not” or “except”. A series is
+meant only with a day, and then the one of it that takes place on it (`is_one_of`).
 Whose the event is, is for the caller to ask.
 """
 
@@ -25,6 +26,9 @@ MY = frozenset(
 )
 DENYING = EXCLUDING | BUT
 ENDS = frozenset(".!?\n")
+TWICE = re.compile(
+    r"\bRDATE\b|BY(?:HOUR|MINUTE|SECOND)|FREQ=(?:HOURLY|MINUTELY|SECONDLY)|RRULE.*RRULE", re.DOTALL
+)
 LEAST_LETTERS = 4
 MOST_WORDS = 12
 REACH = 3  # so many words after a “not” are what it denies
@@ -66,9 +70,26 @@ def find_titled(
         return None
     event, first, last = longest[0]
     start, end = found[first].start(), found[last].end()
-    if event.recurrence or event.this_and_future or ENDS & set(words[start:end]) - set(event.title):
+    if ENDS & set(words[start:end]) - set(event.title) or event.this_and_future:
+        return None
+    if event.recurrence and not (len(days) == 1 and is_once_a_day(event)):
         return None
     return None if _is_excluded(said, first) else Titled(event, start, end)
+
+
+def is_once_a_day(series: Event) -> bool:
+    """Whether no day has two of the series: its recurrence says nothing of hours, and adds none."""
+    return not TWICE.search((series.recurrence or "").upper())
+
+
+def is_one_of(event: Event, series: Event, days: Set[date], zone: str) -> bool:
+    """Whether the event is the one of the series that takes place on one of these days, and as its
+    recurrence plans it."""
+    where = zone_of(zone)
+    if where is None or event.series_id != series.id or event.recurrence:
+        return False
+    day = event.start.astimezone(where).date()
+    return day in days and event.original_start == event.start and event.id != series.id
 
 
 def says_title(words: str, title: str) -> bool:

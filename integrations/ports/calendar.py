@@ -1,15 +1,35 @@
-"""Calendars."""
+"""Calendars.
+
+One of a series (an occurrence) has an id of its own, also where the provider keeps none for it:
+the series' id, `_`, and its planned start as a RECURRENCE-ID (RFC 5545) in UTC, of a whole day the
+date: `event-1_20261127T090000Z`, `event-1_20261127`. The planned start is that of the series' rule,
+whatever became of this one since. Every method takes such an id where it takes an event's, and
+then reads, changes or cancels this one alone; the series and the others stay as they are. One that
+was changed before is the same under this id or under that which the provider gave it.
+"""
 
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from typing import Any, Protocol, runtime_checkable
 
 from integrations.contracts import Event
 from integrations.ports.account import Reader, Writer
 
 
+def occurrence_id(series_id: str, start: datetime | date) -> str:
+    """The id of the one of a series that is planned for this moment (with its zone), or day."""
+    if isinstance(start, datetime):
+        return f"{series_id}_{start.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    return f"{series_id}_{start:%Y%m%d}"
+
+
 @runtime_checkable
 class CalendarReader(Reader, Protocol):
-    def event(self, event_id: str) -> Event: ...
+    def event(self, event_id: str) -> Event:
+        """The event with this very id. Of one of a series: its own times, no `recurrence`, and
+        the series in `series_id`, with a revision that a write to it must find. Raises NotFound
+        where the series has none at that time, or the provider cannot tell one from the others."""
+        ...
 
 
 @runtime_checkable
@@ -17,5 +37,12 @@ class CalendarWriter(Writer, Protocol):
     def create_event(self, fields: Mapping[str, Any], *, key: str) -> dict[str, Any]: ...
     def change_event(
         self, event_id: str, changes: Mapping[str, Any], *, revision: str | None, key: str
-    ) -> dict[str, Any]: ...
-    def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> dict[str, Any]: ...
+    ) -> dict[str, Any]:
+        """`changes` may have the `status` “confirmed”: one that was cancelled takes place again.
+        Raises Rejected where the provider cannot change one of a series alone."""
+        ...
+
+    def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
+        """The event is gone. One of a series is cancelled and can still be read; the answer then
+        has its `revision`."""
+        ...

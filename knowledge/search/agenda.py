@@ -3,10 +3,12 @@ reading is one query; the rest is pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from integrations.contracts.field_types import find_zone
+from integrations.ports.calendar import occurrence_id
 from knowledge.models import Occurrence
 
 MOST_EVENTS = 200
@@ -27,6 +29,7 @@ class Meeting:
     organiser: str
     attendees: tuple[tuple[str, str, str], ...]
     free: bool
+    occurrence: str = ""  # the id of this one alone, where it is one of a series
 
 
 Span = tuple[datetime, datetime]
@@ -69,7 +72,17 @@ def _meeting(row: Occurrence, own: set[str]) -> Meeting:
         organiser=row.item.sender_address,
         attendees=attendees,
         free=all_day or answers == {"declined"},
+        occurrence=_occurrence(row, all_day=all_day),
     )
+
+
+def _occurrence(row: Occurrence, *, all_day: bool) -> str:
+    facts = row.item.metadata
+    if not facts.get("recurrence"):
+        return ""
+    zone = find_zone(str(facts.get("time_zone") or "")) or UTC
+    start = row.starts_at.astimezone(zone)
+    return occurrence_id(row.item.source_id, start.date() if all_day else start)
 
 
 def find_conflicts(meetings: Sequence[Meeting]) -> tuple[tuple[Meeting, Meeting], ...]:

@@ -121,6 +121,7 @@ class EventChange(Value):
     attendees: Addresses = []
     location: str | None = None
     recurrence: Line | None = None
+    status: Literal["confirmed", "tentative"] = "confirmed"
 
 
 class NewIssue(Value):

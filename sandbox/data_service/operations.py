@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from sandbox.data_service import history, objects, places
+from sandbox.data_service import history, occurrences, places
 from sandbox.data_service.errors import Refusal, invalid_body
 from sandbox.data_service.places import User
 from sandbox.data_service.store import JsonObject, Store
@@ -200,7 +200,7 @@ def _check_key(key: str | None) -> None:
 def _check_version(store: Store, *, write: Write[Any], call: Call, target: str) -> None:
     if call.version is None or not target:
         return
-    present = objects.find(store, user_id=call.user_id, kind=write.kind, id=target)["version"]
+    present = occurrences.find(store, user_id=call.user_id, kind=write.kind, id=target)["version"]
     if call.version != str(present):
         raise Refusal(
             412, "version_changed", f"Its version is {present}, not {call.version}: look again."

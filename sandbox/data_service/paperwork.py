@@ -2,11 +2,11 @@
 
 import secrets
 
-from sandbox.data_service import bodies, objects
+from sandbox.data_service import bodies, objects, occurrences
 from sandbox.data_service.errors import Refusal
 from sandbox.data_service.operations import Outcome
 from sandbox.data_service.places import User, folder_name, has_project
-from sandbox.data_service.store import Store
+from sandbox.data_service.store import JsonObject, Store
 from sandbox.data_service.times import instant_text, not_before, now
 from sandbox.data_service.values import DOCUMENT, EVENT, ISSUE
 
@@ -36,8 +36,9 @@ def create_event(store: Store, *, user: User, target: str, body: bodies.NewEvent
 
 
 def change_event(store: Store, *, user: User, target: str, body: bodies.EventChange) -> Outcome:
-    """Changes an event; an attendee who stays keeps name and answer."""
-    event = objects.find(store, user_id=user.id, kind=EVENT, id=target)
+    """Changes an event, or one of a series alone, which is an event of its own from then on; an
+    attendee who stays keeps name and answer."""
+    event = occurrences.find(store, user_id=user.id, kind=EVENT, id=target)
     fields = body.model_dump(exclude_unset=True)
     if "attendees" in fields:
         present = {attendee["email"]: attendee for attendee in event["attendees"]}
@@ -45,14 +46,24 @@ def change_event(store: Store, *, user: User, target: str, body: bodies.EventCha
             present.get(address, {"email": address, "added_by": user.address})
             for address in body.attendees
         ]
-    return Outcome(
-        200, objects.change(store, user_id=user.id, kind=EVENT, id=target, fields=fields)
-    )
+    return Outcome(200, _changed(store, user, event, fields))
 
 
 def cancel_event(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
+    """Removes an event. One of a series stays as cancelled: else the series would have it again."""
+    event = occurrences.find(store, user_id=user.id, kind=EVENT, id=target)
+    if event["series_id"]:
+        return Outcome(200, _changed(store, user, event, {"status": "cancelled"}))
     objects.remove(store, user_id=user.id, kind=EVENT, id=target)
     return Outcome(204, None)
+
+
+def _changed(store: Store, user: User, event: JsonObject, fields: JsonObject) -> JsonObject:
+    """The event with these fields; one that was only part of its series is stored with them."""
+    if occurrences.one_of_series(store, user_id=user.id, id=event["id"]) is None:
+        return objects.change(store, user_id=user.id, kind=EVENT, id=event["id"], fields=fields)
+    present = {name: value for name, value in event.items() if name not in objects.STORED_BESIDE}
+    return objects.add(store, user_id=user.id, kind=EVENT, fields=present | fields)[0]
 
 
 def create_issue(store: Store, *, user: User, target: str, body: bodies.NewIssue) -> Outcome:

@@ -13,6 +13,7 @@ from sandbox.data_service import (
     files,
     history,
     objects,
+    occurrences,
     office,
     operations,
     places,
@@ -123,7 +124,7 @@ def _issues(request: Request, store: Store, user: User) -> JsonObject:
 
 def _one(kind: Kind) -> Read:
     def read(request: Request, store: Store, user: User) -> JsonObject:
-        return objects.find(store, user_id=user.id, kind=kind, id=request.path_params["id"])
+        return occurrences.find(store, user_id=user.id, kind=kind, id=request.path_params["id"])
 
     return read
 

@@ -3,8 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import Arguments, CalendarAction, Call, Difference
-from guardrails.actions.calendar.events import people_of, titled, with_people
+from guardrails.actions.base import (
+    Arguments,
+    CalendarAction,
+    Call,
+    Difference,
+    InvalidArguments,
+    Inverse,
+)
+from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
+from guardrails.actions.calendar.events import kind_of, people_of, titled, with_people
+from guardrails.actions.calendar.restore_event import RestoreEvent
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
@@ -21,7 +30,10 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
     operation = "cancel_event"
     resource_type = "event"
     title = "Cancel an event"
-    description = "Cancel one event. Everybody who attends it and who made it must be listed."
+    description = (
+        "Cancel one event, or by its id one of a series alone. Everybody who attends it and who "
+        "made it must be listed."
+    )
     needs = frozenset()
     takes = ("recipient", "recipient_domain")
     object_kind = "event"
@@ -37,13 +49,53 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
         gone = Effect(kind="destructive", because="the event and the answers to it will be gone")
         return (*reaching(facts.event_people or (), "hear that it is cancelled"), gone)
 
+    def undo(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
+        inverse = self.inverse(arguments, facts, ())
+        if inverse is None:
+            return ""
+        people = with_people(facts).removeprefix(" with ")
+        if inverse.action_type == RestoreEvent.name:
+            return "Have it take place again." + f" {people} hear of it." * bool(people)
+        return "Make the event again." + f" {people} get a new invitation." * bool(people)
+
+    def inverse(
+        self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]
+    ) -> Inverse | None:
+        """One of a series is still there and takes place again; a whole event is made anew. None
+        for what cannot be made again as it was: a series, whole days, somebody else's event."""
+        event = facts.event
+        if event is None or event.recurrence or event.this_and_future:
+            return None
+        if event.series_id:
+            tentative = event.status == "tentative"
+            given = {"names": ["status"], "status": "tentative" if tentative else "confirmed"}
+            return Inverse(
+                action_type=RestoreEvent.name,
+                arguments={"event_id": arguments.event_id, **given},
+            )
+        if event.all_day or not facts.is_own:
+            return None
+        fields = {
+            "title": event.title,
+            "start": event.start.isoformat(),
+            "end": event.end.isoformat(),
+            "description": event.description,
+            "location": event.location or None,
+            "attendees": facts.others(one.email for one in event.attendees),
+        }
+        try:
+            again = CreateCalendarEvent().parse(fields).canonical()
+        except InvalidArguments:
+            return None
+        return Inverse(action_type=CreateCalendarEvent.name, arguments=again)
+
     def differences(
         self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         return (("on the calendar", titled(facts), "cancelled"),)
 
     def describe(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
-        return f"Cancel an event{with_people(facts)} {titled(facts)}"
+        return f"Cancel {kind_of(facts)}{with_people(facts)} {titled(facts)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: CancelCalendarEventArguments, call: Call

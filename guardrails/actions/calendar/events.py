@@ -13,6 +13,7 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import quote, visible
 from integrations.contracts import Event
+from integrations.contracts.field_types import find_zone
 
 
 def moment(text: str) -> str:
@@ -43,6 +44,17 @@ def people_of(facts: Facts) -> tuple[Target, ...] | None:
     """Everybody else the present event concerns; None when that is not known."""
     people = facts.event_people
     return None if people is None else audience("event.people", people)
+
+
+def kind_of(facts: Facts) -> str:
+    """What the action is about: an event, one of a series alone, or every one of it."""
+    event = facts.event
+    if event is None or not (event.series_id or event.recurrence):
+        return "an event"
+    if event.recurrence or event.this_and_future:
+        return "a whole series of events"
+    day = event.start.astimezone(find_zone(event.time_zone) or event.start.tzinfo)
+    return f"only the one on {day:%A} {day.day} {day:%B %Y} of a series"
 
 
 def titled(facts: Facts) -> str:

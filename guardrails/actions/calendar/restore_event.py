@@ -14,7 +14,8 @@ from guardrails.facts.text import ObjectId
 from integrations.ports.calendar import CalendarWriter
 
 Name = Annotated[
-    Literal["title", "description", "start", "end", "location", "attendees"], Is("choice")
+    Literal["title", "description", "start", "end", "location", "attendees", "status"],
+    Is("choice"),
 ]
 Text = Annotated[str, Is("text")]
 Time = Annotated[str, Is("time")]
@@ -31,6 +32,7 @@ class RestoreEventArguments(Arguments):
     end: Time = ""
     location: Text | None = None
     attendees: Annotated[tuple[str, ...], Field(strict=False), Is("target")] = ()
+    status: Annotated[Literal["confirmed", "tentative"], Is("choice")] = "confirmed"
 
     def changes(self) -> dict[str, Any]:
         found = self.model_dump(mode="json")

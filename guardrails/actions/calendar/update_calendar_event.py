@@ -19,6 +19,7 @@ from guardrails.actions.calendar.events import (
     exposed,
     in_order,
     in_zone_of,
+    kind_of,
     people_of,
     titled,
     with_people,
@@ -63,8 +64,8 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     resource_type = "event"
     title = "Change an event"
     description = (
-        "Change one event. What is not named stays as it is. Everybody who attends it, before "
-        "or after, and who made it must be listed."
+        "Change one event, or by its id one of a series alone. What is not named stays as it is. "
+        "Everybody who attends it, before or after, and who made it must be listed."
     )
     needs = frozenset()
     takes = ("recipient", "recipient_domain")
@@ -138,7 +139,7 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
     def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
         people = with_people(facts, facts.others(arguments.attendees or ()))
         changes = ", ".join(arguments.changes())
-        return f"Change an event{people} ({changes}) {titled(facts)}"
+        return f"Change {kind_of(facts)}{people} ({changes}) {titled(facts)}"
 
     def perform(
         self, writer: CalendarWriter, arguments: UpdateCalendarEventArguments, call: Call

@@ -65,6 +65,25 @@ def test_a_span_shows_every_event_that_touches_it_with_its_end_and_who_comes(
 
 
 @pytest.mark.django_db
+def test_one_of_a_series_has_an_id_of_its_own(model: ScriptedModel) -> None:
+    owner = account(source="calendar")
+    series = {"start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z"}
+    take(owner, event(id="round", recurrence="RRULE:FREQ=WEEKLY", **series))
+    take(owner, event(id="once", **series))
+    days = {"start": "2026-03-03T00:00:00Z", "end": "2026-03-04T00:00:00Z", "all_day": True}
+    zone = {"time_zone": "Europe/Stockholm", "recurrence": "RRULE:FREQ=YEARLY"}
+    take(owner, event(id="day", **days, **zone))
+
+    found = {(one.occurrence, one.starts_at) for one in meetings(owner, at(3, 0), at(11, 0))}
+
+    assert found == {
+        ("round_20260303T090000Z", at(3, 9)),
+        ("round_20260310T090000Z", at(10, 9)),
+        ("", at(3, 9)),
+        ("day_20260303", at(2, 23)),
+    }
+
+
 def test_an_event_that_ends_as_the_span_begins_is_not_in_it(calendar: AccountRef) -> None:
     assert [one.title for one in meetings(calendar, at(10, 8, 15), at(10, 9))] == []
     assert [one.title for one in meetings(calendar, at(10, 8, 14), at(10, 9))] == ["daily"]

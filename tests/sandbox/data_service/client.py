@@ -46,8 +46,10 @@ class Client:
         body: Mapping[str, Any] | None = None,
         *,
         key: str | None = None,
+        version: str | None = None,
     ) -> httpx.Response:
         headers = self.sandbox.headers | ({} if key is None else {"Idempotency-Key": key})
+        headers |= {} if version is None else {"If-Match": version}
         return self.http.request(
             method, f"{self.sandbox.url}/users{path}", json=body, headers=headers
         )
