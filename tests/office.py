@@ -112,6 +112,14 @@ class Office:
         found: dict[str, Any] = answer.json()
         return found
 
+    def thread(self, thread_id: str, *, user: str = "maya") -> list[dict[str, Any]]:
+        """The mails of a thread as the provider has them now."""
+        url = f"{self.sandbox.url}/users/{user}/threads/{thread_id}"
+        answer = httpx.get(url, headers=self.sandbox.headers)
+        answer.raise_for_status()
+        found: list[dict[str, Any]] = answer.json()["messages"]
+        return found
+
     def drain(self) -> int:
         """Run queued tasks one after another, and those that their writes cause by webhooks,
         until none is left. Returns how many ran; their errors are raised."""

@@ -17,7 +17,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import claims, inbound, outages
+from agents.inbound import claims, inbound, outages, thread_status
 from agents.models import Turn
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader
@@ -179,6 +179,10 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
         return Delivery.State.DEAD, "malformed_item"
     if item.id != event.source_id:
         return Delivery.State.DEAD, "source_id_mismatch"
+    mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
+    if mail and event.kind == "updated":
+        # What was stored before tells what is new, so this comes first.
+        thread_status.follow(delivery, account, mail)
     outcome = ingest.ingest(
         account=account,
         source_id=event.source_id,
@@ -186,7 +190,6 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
         now=timezone.now(),
         deadline=deadline,
     )
-    mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
     if event.kind == "created" and mail:
         return _react_to_mail(delivery, account, mail, outcome, deadline)
     if mail:
@@ -205,6 +208,8 @@ def _react_to_mail(
     crash, the first sync or an update that came earlier may have stored it already."""
     reason = inbound.find_skip_reason(account, email)
     if reason is not None:
+        if reason == "own_mail":
+            thread_status.keep(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or reason
     if outcome.state == "stale":
@@ -215,7 +220,10 @@ def _react_to_mail(
     turn = _turn_of(delivery, account, email)
     if turn.delivery_id != delivery.id:
         return Delivery.State.SKIPPED, "duplicate_item"
-    return _run_turn(turn.id, account, email, deadline)
+    state, why = _run_turn(turn.id, account, email, deadline)
+    if state == Delivery.State.PROCESSED:
+        thread_status.keep(delivery, account, email, turn_id=str(turn.id))
+    return state, why
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:

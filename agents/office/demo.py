@@ -26,6 +26,7 @@ from guardrails.models import (
 )
 from guardrails.policies import changes, presets
 from guardrails.policies.changes import Author
+from guardrails.policies.thread_states import THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account, Organisation
 
@@ -102,7 +103,7 @@ RESIDENTS = (
                 ],
             ),
         ),
-        labels=presets.THREAD_STATUS,
+        labels=THREAD_STATUS,
     ),
     Resident(
         user_id=REPLAY_USER,
@@ -214,7 +215,7 @@ def _list_labels(account: Account, labels: Mapping[str, str]) -> None:
         account=account, name="Topics", cardinality=TargetGroup.Cardinality.MULTI
     )
     for name, id in labels.items():
-        if name not in presets.THREAD_STATUS:
+        if name not in THREAD_STATUS:
             _list(account, "classify", "label", id, name, topics)
 
 

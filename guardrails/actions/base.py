@@ -86,7 +86,8 @@ class Action(ABC, Generic[A, W]):
     names the argument that says what they may do with it. `only_undoes`
     says that it is for a person's command to undo alone. `tells` says that its result is text that
     strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
-    user wrote to. `puts_away` says that a mail goes out of its owner's sight.
+    user wrote to. `puts_away` says that a mail goes out of its owner's sight, and
+    `chooses_for_thread` that a target of a single-choice group is the whole thread's.
     """
 
     name: ClassVar[str]
@@ -110,6 +111,7 @@ class Action(ABC, Generic[A, W]):
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False
     puts_away: ClassVar[bool] = False
+    chooses_for_thread: ClassVar[bool] = False
     arguments: type[A]
 
     def parse(self, arguments: Mapping[str, Any]) -> A:
@@ -224,6 +226,12 @@ class Action(ABC, Generic[A, W]):
     ) -> tuple[Difference, ...]:
         """What is at the provider now and what would be, where the action changes something
         that is there. Empty: it only adds."""
+        return ()
+
+    def others_changed(
+        self, arguments: A, facts: Facts, removals: Sequence[str]
+    ) -> tuple[str, ...]:
+        """The ids of other objects that it changes in the same step."""
         return ()
 
     def object_id(self, arguments: A) -> str | None:

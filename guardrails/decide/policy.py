@@ -48,7 +48,12 @@ def needs(action: AnyAction, policy: PolicySnapshot) -> frozenset[Any]:
     for limit in policy.limits(action.name):
         conditions += limit.conditions
     exposed = EXPOSED if action.exposes_object else ()
-    return action.needs.union(exposed, *(one.needs_for(action) for one in conditions))
+    # A single choice holds for the whole thread.
+    chooses = action.chooses_for_thread and any(
+        one.single and one.action_type == action.name for one in policy.listed_targets
+    )
+    thread = {"thread"} if chooses else ()
+    return action.needs.union(exposed, thread, *(one.needs_for(action) for one in conditions))
 
 
 def decide(

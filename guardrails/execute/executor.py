@@ -257,7 +257,7 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
     if action is None:
         raise ValueError("a refusal performs nothing")
     if this.confirmation is None and judgement.arguments is not None:
-        own_mail.note(request, action, judgement.arguments, decision)
+        own_mail.note(request, action, judgement.arguments, decision, judgement.facts)
     writer = writes.writer(request.account)
     try:
         attempt = _begin(this, judgement, attempt_no=attempt_no, credential=writer.credential)

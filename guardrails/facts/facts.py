@@ -93,6 +93,12 @@ class Facts:
         return found.revision if found else None
 
     @property
+    def thread_labels(self) -> frozenset[str]:
+        """Every label that the mail or another one of its thread has."""
+        mails = [*([self.email] if self.email else []), *(self.thread or ())]
+        return frozenset(label for mail in mails for label in mail.labels)
+
+    @property
     def mail_folders(self) -> Mapping[str, str]:
         """Names of mail folders by id."""
         return {one.id: one.name for one in self.folders or () if one.kind == "mail"}

@@ -19,15 +19,22 @@ from integrations.contracts import AccountRef
 
 
 def note(
-    request: ActionRequest, action: AnyAction, arguments: Arguments, decision: Decision
+    request: ActionRequest,
+    action: AnyAction,
+    arguments: Arguments,
+    decision: Decision,
+    facts: Facts | None,
 ) -> None:
     """The agent is about to do this without a person's word. Receivers whom the user typed
     in this request are the user's own. Once, however often it is tried."""
     if action.in_patterns:
-        item_id = action.object_id(arguments) or ""
-        AgentFiling.objects.get_or_create(
-            action_id=request.action_id,
-            defaults={"account_id": request.account.id, "item_id": item_id},
+        others = action.others_changed(arguments, facts, decision.removals) if facts else ()
+        AgentFiling.objects.bulk_create(
+            (
+                AgentFiling(account_id=request.account.id, action_id=request.action_id, item_id=one)
+                for one in (action.object_id(arguments) or "", *others)
+            ),
+            ignore_conflicts=True,
         )
     if not action.sends_mail:
         return
@@ -55,6 +62,12 @@ def filed(account: AccountRef, item_ids: Iterable[str]) -> frozenset[str]:
     """Those of these mails that the agent filed without a person's word. One query."""
     rows = AgentFiling.objects.filter(account_id=account.id, item_id__in=list(item_ids))
     return frozenset(rows.values_list("item_id", flat=True))
+
+
+def filings_of(account: AccountRef, item_id: str) -> frozenset[UUID]:
+    """The actions by which the agent filed this mail without a person's word. One query."""
+    rows = AgentFiling.objects.filter(account_id=account.id, item_id=item_id)
+    return frozenset(rows.values_list("action_id", flat=True))
 
 
 def without(facts: Facts, account: AccountRef) -> Facts:

@@ -15,6 +15,7 @@ from audit.contracts import Filters, Recorded
 from audit.ledger import selectors as ledger
 from guardrails.actions import registry
 from guardrails.facts.facts import Facts
+from guardrails.gather import own_mail
 from guardrails.gather.lookups import gather
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternHit
@@ -109,16 +110,18 @@ def _look(account: AccountRef, hit: PatternHit, now: datetime) -> bool:
 
 
 def _agent_went_on(account: AccountRef, hit: PatternHit, done: Sequence[Recorded]) -> bool:
-    """Whether the agent itself, asked by nobody, did something to the item afterwards."""
+    """Whether the agent itself, asked by nobody, did something to the item afterwards, or to
+    another mail of its thread that took its label off too."""
     filters = Filters(
         tenant_id=account.organisation_id, account_id=account.id, status="succeeded", since=hit.at
     )
+    filings = own_mail.filings_of(account, hit.item_id)
     return any(
         row.trigger in OWN_INITIATIVE
         and not row.approved_by
         and row.run_id != hit.turn_id
         and row.action_id > done[-1].action_id
-        and object_of(row) == hit.item_id
+        and (object_of(row) == hit.item_id or row.action_id in filings)
         for row in ledger.actions(filters=filters, limit=LATER_ACTIONS).rows
     )
 

@@ -642,11 +642,11 @@ class Migration(migrations.Migration):
             name="AgentFiling",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("action_id", models.UUIDField(editable=False, unique=True)),
+                ("action_id", models.UUIDField(editable=False)),
                 ("item_id", models.CharField(help_text="The provider's id of the mail.", max_length=500)),
                 ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="agent_filings", to="integrations.account")),
             ],
-            options={"indexes": [models.Index(fields=["account", "item_id"], name="agent_filing_of")]},
+            options={"indexes": [models.Index(fields=["account", "item_id"], name="agent_filing_of")], "constraints": [models.UniqueConstraint(fields=("action_id", "item_id"), name="agent_filing_once")]},
         ),
         migrations.CreateModel(
             name="ChangeRequest",

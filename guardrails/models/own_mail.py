@@ -29,10 +29,13 @@ class AgentFiling(models.Model):
     the ledger keeps of it, so that the mail is never taken for one that a person filed."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="agent_filings")
-    action_id = models.UUIDField(editable=False, unique=True)
+    action_id = models.UUIDField(editable=False)
     item_id = models.CharField(max_length=500, help_text="The provider's id of the mail.")
 
     class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["action_id", "item_id"], name="agent_filing_once")
+        ]
         indexes = [models.Index(fields=["account", "item_id"], name="agent_filing_of")]
 
     def __str__(self) -> str:

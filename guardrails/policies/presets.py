@@ -10,11 +10,11 @@ from guardrails.actions import registry
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.models import AllowedActionOption, TargetGroup
 from guardrails.policies.text import PolicyFileError, read
+from guardrails.policies.thread_states import THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account
 from integrations.ports.registry import BY_SOURCE
 
-THREAD_STATUS = ("To Reply", "Awaiting Reply", "FYI", "Actioned")
 # The policy of a new account: private actions are free, receivers must be colleagues, typed, listed
 # or written to before, and whom the user did not name is asked about. One file a kind.
 DEFAULT = "new-account"

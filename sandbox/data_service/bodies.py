@@ -83,6 +83,7 @@ class DraftChange(Value):
 class LabelChange(Value):
     add: list[str] = []
     remove: list[str] = []
+    thread_remove: list[str] = []
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -65,15 +65,22 @@ def mark_read(store: Store, *, user: User, target: str, body: bodies.Empty) -> O
 
 
 def change_labels(store: Store, *, user: User, target: str, body: bodies.LabelChange) -> Outcome:
-    """Adds and removes labels and mail folders. Refuses 404 for one the user has not, 422 for
-    SENT."""
-    if "SENT" in (*body.add, *body.remove):
+    """Adds and removes labels and mail folders; `thread_remove` are taken off the other mails of
+    its thread. Refuses 404 for one the user has not, 422 for SENT."""
+    named = (*body.add, *body.remove, *body.thread_remove)
+    if "SENT" in named:
         raise Refusal(422, "label_not_allowed", "SENT cannot be added or removed.")
     known = SYSTEM_LABELS | label_ids(store, user_id=user.id)
     known |= mail_folder_ids(store, user_id=user.id)
-    for label in (*body.add, *body.remove):
+    for label in named:
         if label not in known:
             raise Refusal(404, "unknown_label", f"This user has no label {label!r}.")
+    if body.thread_remove:
+        email = objects.find(store, user_id=user.id, kind=EMAIL, id=target)
+        thread = email["thread_id"]
+        for other in objects.every(store, user_id=user.id, kind=EMAIL, thread_id=thread):
+            if other["id"] != target:
+                _labelled(store, user=user, email_id=other["id"], remove=body.thread_remove)
     return _labelled(store, user=user, email_id=target, add=body.add, remove=body.remove)
 
 

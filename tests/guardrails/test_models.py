@@ -19,6 +19,7 @@ from guardrails.models import (
     TargetGroup,
 )
 from guardrails.policies import presets
+from guardrails.policies.thread_states import THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account
 
@@ -192,7 +193,7 @@ def test_a_group_of_another_account_is_refused(mailbox: Account) -> None:
 
 
 def test_the_thread_status_preset_resolves_names_to_ids(mailbox: Account) -> None:
-    labels = [Named(id=f"L{n}", name=name) for n, name in enumerate(presets.THREAD_STATUS)]
+    labels = [Named(id=f"L{n}", name=name) for n, name in enumerate(THREAD_STATUS)]
     for _ in range(2):
         group = presets.thread_status(account_id=mailbox.id, labels=labels)
     assert group.cardinality == "single"

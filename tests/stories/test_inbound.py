@@ -90,7 +90,8 @@ def test_the_reader_of_a_mail_sees_its_thread_and_the_users_clock(office: Office
     """FINDINGS A3, A7: it saw 1,500 characters, no thread, no calendar, and times in UTC."""
     office.sync("calendar")
     mail = office.deliver("question")
-    with scripted({INGEST: [SUMMARY], READER: ["Nothing to do."]}) as model:
+    # The reader leaves the thread as it is; what waited for this mail is turned without it.
+    with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}) as model:
         office.drain()
 
     [asked] = model.chats(READER)
@@ -349,7 +350,7 @@ def test_the_number_of_queries_of_a_mail_does_not_grow_with_the_account(office: 
     )
     office.sync("gmail")
 
-    assert queries() <= few <= 85  # the first one makes the organisation's data key too
+    assert queries() <= few <= 87  # the first one makes the organisation's data key too
 
 
 def test_one_process_works_on_many_mails_side_by_side(office: Office) -> None:
@@ -367,7 +368,8 @@ def test_one_process_works_on_many_mails_side_by_side(office: Office) -> None:
     with scripted({INGEST: summary, READER: lambda _: "Nothing is to be done."}):
         assert run_next_task()
 
-    found = Delivery.objects.order_by("received_at").values_list("state", "attempts")
+    arrived = Delivery.objects.filter(kind="created").order_by("received_at")
+    found = arrived.values_list("state", "attempts")
     assert list(found) == [("processed", 1), ("processed", 1), ("queued", 1), ("processed", 1)]
     office.drain()  # the tasks of what is done already change nothing
     assert Turn.objects.count() == Delivery.objects.filter(kind="created").count() == 4

@@ -1,4 +1,8 @@
-"""Put one listed label on one mail."""
+"""Put one listed label on one mail.
+
+A label of a single-choice group, such as the states a thread can be in, is the thread's: the mail
+gets it, and the group's others come off every mail of the thread in the same step.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,7 +37,7 @@ class Classify(MailAction[ClassifyArguments]):
     title = "Label a mail"
     description = (
         "Put one of the listed labels on one mail. If the label belongs to a single-choice "
-        "group, the other labels of that group are taken off in the same step."
+        "group, the other labels of that group are taken off its thread in the same step."
     )
     needs = frozenset({"email", "alert", "labels"})
     takes = ("label",)
@@ -42,6 +46,7 @@ class Classify(MailAction[ClassifyArguments]):
     object_field = "email_id"
     from_mail = True
     in_patterns = True
+    chooses_for_thread = True
     arguments = ClassifyArguments
 
     def targets(self, arguments: ClassifyArguments) -> tuple[Target, ...]:
@@ -59,7 +64,8 @@ class Classify(MailAction[ClassifyArguments]):
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         names, present = facts.labels or {}, facts.email.labels if facts.email else ()
-        before = [label for label in present if label in names]
+        given_up = sorted(facts.thread_labels.intersection(removals).difference(present))
+        before = [label for label in (*present, *given_up) if label in names]
         after = [label for label in before if label not in removals]
         after += [arguments.label_id] if arguments.label_id not in after else []
 
@@ -72,9 +78,10 @@ class Classify(MailAction[ClassifyArguments]):
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
     ) -> Inverse:
         before = facts.email.labels if facts.email else ()
+        # The mail gets back what the thread had.
         return to_restore(
             arguments.email_id,
-            add=[label for label in removals if label in before],
+            add=_latest(facts, removals),
             remove=[] if arguments.label_id in before else [arguments.label_id],
         )
 
@@ -87,15 +94,39 @@ class Classify(MailAction[ClassifyArguments]):
     ) -> bool:
         if facts.email is None:
             return False
-        labels = facts.email.labels
-        return arguments.label_id in labels and not set(removals) & set(labels)
+        return arguments.label_id in facts.email.labels and not facts.thread_labels.intersection(
+            removals
+        )
+
+    def others_changed(
+        self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]
+    ) -> tuple[str, ...]:
+        return tuple(
+            mail.id
+            for mail in facts.thread or ()
+            if mail.id != arguments.email_id and not set(removals).isdisjoint(mail.labels)
+        )
 
     def perform(
         self, writer: MailWriter, arguments: ClassifyArguments, call: Call
     ) -> dict[str, Any]:
         return writer.change_labels(
-            arguments.email_id, add=[arguments.label_id], remove=call.removals, key=call.key
+            arguments.email_id,
+            add=[arguments.label_id],
+            remove=call.removals,
+            thread_remove=call.removals,
+            key=call.key,
         )
 
     def outcome(self, arguments: ClassifyArguments, answer: Mapping[str, Any]) -> Outcome:
         return {"email_id": arguments.email_id, "label_id": arguments.label_id}, ()
+
+
+def _latest(facts: Facts, removals: Sequence[str]) -> list[str]:
+    """Those of these labels that the mail has; where it has none, those of the newest other mail
+    of the thread that has one."""
+    others = sorted(facts.thread or (), key=lambda mail: mail.date, reverse=True)
+    for mail in [*([facts.email] if facts.email else []), *others]:
+        if found := [label for label in removals if label in mail.labels]:
+            return found
+    return []

@@ -208,7 +208,7 @@ class Case:
         """The labels that a single-choice group gives up, in words."""
         if not self.rivals or self.facts is None or self.facts.email is None:
             return ()
-        present = self.facts.email.labels
+        present = self.facts.thread_labels
         return tuple(
             f"Takes off the label {visible(rival.name)}."
             for rival in self.rivals

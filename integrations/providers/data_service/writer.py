@@ -156,9 +156,17 @@ class DataServiceWriter:
         return self._call("POST", f"/documents/{segment(document_id)}/restore", key, {}, revision)
 
     def change_labels(
-        self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
+        self,
+        email_id: str,
+        *,
+        add: Sequence[str],
+        remove: Sequence[str],
+        thread_remove: Sequence[str] = (),
+        key: str,
     ) -> dict[str, Any]:
         body = {"add": list(add), "remove": list(remove)}
+        if thread_remove:
+            body["thread_remove"] = list(thread_remove)
         return self._post(f"/emails/{segment(email_id)}/labels", key, body)
 
     def create_draft(self, mail: OutgoingMail, *, key: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the mail is moved, when the folder is numbered anew, and in another client's han
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +27,7 @@ HEAD = [b"RFC822.SIZE", b"INTERNALDATE", b"FLAGS"]
 WHOLE = b"BODY.PEEK[]"
 FETCHED_AT_ONCE = 4 * 1024 * 1024
 MOST_COPIES = 20
+THREAD_MAILS = 50
 # Drafts are not mail yet, what is junk or thrown away is not to be learnt from, and a folder of all
 # mail holds everything twice.
 NOT_READ_IN = frozenset({"drafts", "junk", "trash", "all"})
@@ -191,6 +193,15 @@ class Mails:
             if found := self.elsewhere(wanted, message_id):
                 return found
         raise NotFound("no such mail")
+
+    def in_thread(self, thread_id: str, *, besides: str = "") -> Iterator[Found]:
+        """The newest mails of the thread that Remit has seen, without one of them."""
+        rows = MailPlace.objects.filter(account_id=self.account.id, thread_id=thread_id)
+        ids = list(dict.fromkeys(rows.order_by("-id").values_list("mail_id", flat=True)))
+        for one in ids[:THREAD_MAILS] if thread_id else ():
+            if one != besides:
+                with suppress(NotFound):
+                    yield self.find(one)
 
     def _at(self, place: MailPlace) -> Found | None:
         self.own.select(place.folder)

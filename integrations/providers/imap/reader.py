@@ -25,7 +25,6 @@ from integrations.contracts import (
 from integrations.exceptions import CursorExpired, NotFound, TooLarge
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec, parse_mailboxes
 from integrations.mail.mail import MAX_MESSAGE_BYTES
-from integrations.models import MailPlace
 from integrations.ports.evidence import Evidence
 from integrations.providers.imap import evidence
 from integrations.providers.imap.compose import MARK
@@ -33,7 +32,6 @@ from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import FOLDER_PREFIX, SYSTEM_LABELS
 from integrations.providers.imap.mails import NOT_READ_IN, Mails, aware
 
-THREAD_MAILS = 50
 LOOKED_AT = 200  # mails in which an address is looked for
 ADDRESSES = ("TO", "CC", "BCC")
 # A mail with one of these is an answer, or the agent's: programs copied the names in it.
@@ -83,15 +81,8 @@ class ImapReader:
 
     def thread(self, thread_id: str) -> tuple[Email, ...]:
         """The mails of the thread that Remit has seen, newest last."""
-        rows = MailPlace.objects.filter(account_id=self._account.id, thread_id=thread_id)
-        ids = list(dict.fromkeys(rows.order_by("-id").values_list("mail_id", flat=True)))
-        found: list[Email] = []
         with mailbox_of(self._account) as mails:
-            for one in ids[:THREAD_MAILS]:
-                try:
-                    found.append(mails.find(one).email)
-                except NotFound:
-                    continue
+            found = [one.email for one in mails.in_thread(thread_id)]
         return tuple(sorted(found, key=lambda one: one.date))
 
     def draft(self, draft_id: str) -> Draft:

@@ -55,9 +55,17 @@ class ImapWriter:
         return self._change("move_email", email_id, add=(folder_id,), remove=(), key=key)
 
     def change_labels(
-        self, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
+        self,
+        email_id: str,
+        *,
+        add: Sequence[str],
+        remove: Sequence[str],
+        thread_remove: Sequence[str] = (),
+        key: str,
     ) -> Answer:
-        return self._change("change_labels", email_id, add=add, remove=remove, key=key)
+        return self._change(
+            "change_labels", email_id, add=add, remove=remove, thread_remove=thread_remove, key=key
+        )
 
     def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
@@ -119,11 +127,22 @@ class ImapWriter:
         return answer
 
     def _change(
-        self, operation: str, email_id: str, *, add: Sequence[str], remove: Sequence[str], key: str
+        self,
+        operation: str,
+        email_id: str,
+        *,
+        add: Sequence[str],
+        remove: Sequence[str],
+        thread_remove: Sequence[str] = (),
+        key: str,
     ) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
             found = mails.find(email_id)
-            labelling.check(add, remove)
+            labelling.check(add, [*remove, *thread_remove])
+            # The others first: what is interrupted is done again, and ends with the mail itself.
+            if thread_remove:
+                for other in mails.in_thread(found.email.thread_id, besides=email_id):
+                    labelling.flag(mails, other, add=(), remove=thread_remove)
             labelling.flag(mails, found, add=add, remove=remove)
             labelling.move(
                 mails, found, labelling.find_destination(mails, found, add=add, remove=remove)

@@ -15,7 +15,7 @@ from audit.ledger.selectors import actions
 from guardrails.learn import patterns, skills
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, Skill
 from guardrails.policies.capabilities import find_capabilities
-from guardrails.policies.presets import THREAD_STATUS
+from guardrails.policies.thread_states import THREAD_STATUS
 from integrations.models import Account, Organisation
 from tests.sandbox_server import RunningSandbox
 

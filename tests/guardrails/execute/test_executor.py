@@ -17,6 +17,7 @@ from guardrails.execute import executor
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
 from guardrails.policies import presets
+from guardrails.policies.thread_states import THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account
 from tests.guardrails.office import CHAT, Office, in_threads, phases, webhook
@@ -223,8 +224,7 @@ def test_what_is_so_already_is_a_success_without_a_call(office: Office) -> None:
 
 def status_labels(office: Office) -> dict[str, str]:
     labels = [
-        Named(id=f"label_{name.lower().replace(' ', '_')}", name=name)
-        for name in presets.THREAD_STATUS
+        Named(id=f"label_{name.lower().replace(' ', '_')}", name=name) for name in THREAD_STATUS
     ]
     presets.thread_status(account_id=office.mailbox.id, labels=labels)
     return {label.name: label.id for label in labels}

@@ -1,0 +1,144 @@
+"""Keeps the status of a mail thread true, whoever wrote last and in whichever client. No model is
+asked.
+
+Where an operator listed the states of a thread as a single choice, the user's own answer turns
+To Reply into Awaiting Reply, an answer to that turns it back where nobody said more, and a state
+that the user sets by hand is the whole thread's. Each of these is an action like any other: decided
+by the guardrails, written to the ledger.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from audit.ledger import ids
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.execute import executor
+from guardrails.facts.facts import SENT
+from guardrails.policies.thread_states import ThreadStates, load_thread_states
+from integrations.accounts.reads import mail_reader
+from integrations.contracts import AccountRef, Email
+from integrations.models import Delivery
+from knowledge.search import mails
+
+AGENT = "thread_status"
+NO_MAIL = frozenset({"DRAFT", "TRASH", "SPAM"})
+
+
+class Status(NamedTuple):
+    """The label that a thread is to have, and its mail that is to carry it."""
+
+    email_id: str
+    label_id: str
+
+
+def follow(delivery: Delivery, account: AccountRef, email: Email) -> None:
+    """A mail was changed by somebody: if it has a status now that it had not when it was stored,
+    its thread has it. Raises ProviderError."""
+    states = load_thread_states(account.id)
+    if states is None or states.labels.isdisjoint(email.labels):
+        return
+    stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
+    chosen = states.labels.intersection(email.labels).difference(stored.labels if stored else ())
+    if chosen:
+        _keep(delivery, account, email, states=states, chosen=chosen)
+
+
+def keep(delivery: Delivery, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
+    """A mail came or was sent: its thread gets the status that follows from its mails, where it
+    has one at all. Raises ProviderError."""
+    states = load_thread_states(account.id)
+    if states is not None:
+        _keep(delivery, account, email, states=states, turn_id=turn_id)
+
+
+def _keep(
+    delivery: Delivery,
+    account: AccountRef,
+    email: Email,
+    *,
+    states: ThreadStates,
+    turn_id: str = "",
+    chosen: Iterable[str] = (),
+) -> None:
+    if account.paused or not email.thread_id:
+        return
+    thread = mail_reader(account).thread(email.thread_id)
+    # An event may be old: what counts is what the mail still has.
+    present = _labels(thread, email.id)
+    status = find_status(
+        thread, states, chosen=[Status(email.id, one) for one in chosen if one in present]
+    )
+    if status is not None:
+        executor.execute(
+            ActionRequest(
+                action_id=_action_id(delivery, status),
+                account=account,
+                action_type="classify",
+                arguments={"email_id": status.email_id, "label_id": status.label_id},
+                origin=Origin(
+                    trigger="webhook",
+                    turn_id=turn_id,
+                    agent=AGENT,
+                    actor="webhook",
+                    item_source_id=status.email_id,
+                    thread_id=email.thread_id,
+                ),
+            )
+        )
+
+
+def find_status(
+    thread: Sequence[Email], states: ThreadStates, *, chosen: Sequence[Status] = ()
+) -> Status | None:
+    """What the thread is to be changed to; None where it is right, or where nobody can know. Pure.
+
+    Somebody's choice counts first, if it is one. Then what the newest mail carries. A newest mail
+    without a status takes over the thread's last one, turned where the user now waits or has to
+    answer; any other status stays where it is.
+    """
+    written = sorted(
+        (one for one in thread if NO_MAIL.isdisjoint(one.labels)), key=lambda one: one.date
+    )
+    carriers = [one for one in written if not states.labels.isdisjoint(one.labels)]
+    if not carriers:
+        return None
+    last = carriers[-1]
+    if len(chosen) == 1:
+        [status] = chosen
+    else:
+        carried = sorted(states.labels.intersection(last.labels))
+        if len(carried) > 1:
+            return None
+        status = Status(last.id, carried[0])
+        newest = written[-1]
+        if newest is not last:
+            turned = _turned(status.label_id, newest, states)
+            status = Status(newest.id, turned) if turned else status
+    others = {label for one in carriers for label in one.labels} & states.labels
+    is_so = status.label_id in _labels(written, status.email_id) and others == {status.label_id}
+    return None if is_so else status
+
+
+def _turned(label_id: str, newest: Email, states: ThreadStates) -> str | None:
+    """What a status becomes by a newer mail; None: it stays."""
+    mine = SENT in newest.labels
+    if label_id == states.to_reply and mine:
+        return states.awaiting_reply
+    if label_id == states.awaiting_reply and not mine:
+        return states.to_reply
+    return None
+
+
+def _labels(thread: Iterable[Email], email_id: str) -> Sequence[str]:
+    return next((one.labels for one in thread if one.id == email_id), ())
+
+
+def _action_id(delivery: Delivery, status: Status) -> UUID:
+    """The same whenever the delivery is worked on again, so that nothing is done twice."""
+    said = f"{delivery.id} {status.email_id} {status.label_id}".encode()
+    random = int.from_bytes(hashlib.sha256(said).digest()) >> (256 - ids.RANDOM_BITS)
+    milliseconds = (delivery.received_at - ids.EPOCH) // timedelta(milliseconds=1)
+    return ids.assemble(milliseconds, random)

@@ -1,0 +1,45 @@
+"""The states that a mail thread can be in, as an operator listed them for an account."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from guardrails.models import AllowedActionOption, TargetGroup
+
+TO_REPLY, AWAITING_REPLY, FYI, ACTIONED = "To Reply", "Awaiting Reply", "FYI", "Actioned"
+THREAD_STATUS = (TO_REPLY, AWAITING_REPLY, FYI, ACTIONED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadStates:
+    """Labels by the provider's ids: which one says that the user is to answer, which one that they
+    wait for an answer, and all of the group."""
+
+    to_reply: str
+    awaiting_reply: str
+    labels: frozenset[str]
+
+
+def load_thread_states(account_id: UUID) -> ThreadStates | None:
+    """The labels of the single choice that holds “To Reply” and “Awaiting Reply”. None where the
+    account has none. One query."""
+    rows = AllowedActionOption.objects.filter(
+        account_id=account_id,
+        action_type="classify",
+        kind="label",
+        group__cardinality=TargetGroup.Cardinality.SINGLE,
+    ).values_list("group_id", "name", "external_id")
+    groups: dict[UUID, dict[str, str]] = {}
+    for group_id, name, external_id in rows.order_by("group_id"):
+        groups.setdefault(group_id, {})[_plain(name)] = external_id
+    for named in groups.values():
+        to_reply, awaiting = named.get(_plain(TO_REPLY)), named.get(_plain(AWAITING_REPLY))
+        if to_reply and awaiting:
+            return ThreadStates(
+                to_reply=to_reply, awaiting_reply=awaiting, labels=frozenset(named.values())
+            )
+    return None
+
+
+def _plain(name: str) -> str:
+    """A mail server's labels have no blanks: “To_Reply” is “To Reply”."""
+    return name.replace("_", " ").replace("-", " ").casefold()

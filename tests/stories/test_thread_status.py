@@ -1,0 +1,107 @@
+"""The status of a thread is right whoever writes next, and in whichever client."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from audit.models import ExecutedAgentAction
+from guardrails.models import AllowedAction
+from integrations.models import Delivery
+from tests.office import Office
+from tests.stories.steps import scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
+SUMMARY = {"summary": "A mail.", "entities": []}
+MAYA = "maya@fjordline.example"
+STATUS = {"label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"}
+
+
+def statuses(office: Office, thread_id: str) -> dict[str, list[str]]:
+    """The states that mails of the thread carry at the provider, by mail."""
+    mails = office.thread(thread_id)
+    found = {one["id"]: sorted(STATUS & set(one["labels"])) for one in mails}
+    return {id: labels for id, labels in found.items() if labels}
+
+
+def turned(since: datetime) -> list[tuple[str, str, str]]:
+    """The ledger's rows of what was done without a model."""
+    rows = ExecutedAgentAction.objects.filter(agent_id="thread_status", occurred_at__gte=since)
+    return [(one.action_type, one.phase, one.status) for one in rows.order_by("id")]
+
+
+def write(
+    office: Office,
+    mail: dict[str, Any],
+    id: str,
+    *,
+    minutes: int,
+    labels: list[str],
+    sender: str = "",
+) -> None:
+    """Another mail of the thread, as the provider's own clients would bring it."""
+    date = datetime.fromisoformat(mail["date"]) + timedelta(minutes=minutes)
+    new = {
+        **{name: mail[name] for name in mail if name not in ("version", "revision", "updated_at")},
+        "id": id,
+        "date": date.isoformat(),
+        "message_id": f"<{id}@x.example>",
+        "labels": labels,
+        "from": sender or mail["from"],
+    }
+    office.control("POST", "/users/maya/emails", json={"items": [new], "notify": True})
+    office.settle_webhooks()
+    office.drain()
+
+
+def test_an_answer_waits_and_the_next_mail_asks_again(office: Office) -> None:
+    since = timezone.now()
+    mail = office.deliver("question")
+    office.drain()
+    assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_to_reply"]}
+    before = len(office.calls())
+
+    # The user answers in a client of their own.
+    with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+        assert statuses(office, mail["thread_id"]) == {"own_1": ["label_awaiting_reply"]}
+
+        # The other side answers, and the mail reader says nothing of it.
+        write(office, mail, "theirs_1", minutes=9, labels=["INBOX", "UNREAD"])
+        assert statuses(office, mail["thread_id"]) == {"theirs_1": ["label_to_reply"]}
+
+        # The user settles it by hand, on the first mail.
+        labels = [*office.mail(mail["id"])["labels"], "label_actioned"]
+        office.control("PATCH", f"/users/maya/emails/{mail['id']}", json={"labels": labels})
+        office.settle_webhooks()
+        office.drain()
+
+    assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_actioned"]}
+    calls = [one["path"].rpartition("/")[2] for one in office.calls()[before:]]
+    assert calls == ["labels", "labels", "labels"]
+    assert (
+        turned(since)
+        == [
+            ("classify", "attempt", "pending"),
+            ("classify", "outcome", "succeeded"),
+        ]
+        * 3
+    )
+    assert not Delivery.objects.exclude(state__in=["processed", "skipped"]).exists()
+
+
+def test_where_labels_may_not_be_set_nothing_is_turned(office: Office) -> None:
+    since = timezone.now()
+    mail = office.deliver("question")
+    office.drain()
+    AllowedAction.objects.filter(action_type="classify").update(approval_mode="never")
+    before = len(office.calls())
+
+    with scripted({INGEST: [SUMMARY]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+
+    assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_to_reply"]}
+    assert len(office.calls()) == before
+    assert turned(since) == [("classify", "blocked", "blocked")]
