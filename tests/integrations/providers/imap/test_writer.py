@@ -51,6 +51,20 @@ def test_what_is_taken_out_of_the_trash_alone_goes_to_the_archive(box: Box) -> N
     assert box.held() == {"Archive": [("Lunch", ())]}
 
 
+def test_the_other_mails_of_a_thread_give_up_a_label(box: Box) -> None:
+    asked = box.deliver("Plan")
+    box.deliver("Re: Plan", References=asked, Date="Tue, 10 Mar 2026 10:00:00 +0100")
+    ids = {one.subject: one.id for one in box.page().items}
+    first, second = ids["Plan"], ids["Re: Plan"]
+    box.writer.change_labels(first, add=["Waiting", "Client"], remove=[], key="1")
+
+    box.writer.change_labels(
+        second, add=["Mine"], remove=["Waiting"], thread_remove=["Waiting"], key="2"
+    )
+
+    assert box.held() == {"INBOX": [("Plan", (b"Client",)), ("Re: Plan", (b"Mine",))]}
+
+
 def test_read_starred_and_labelled_and_back(box: Box) -> None:
     box.deliver()
     id = box.only().id
