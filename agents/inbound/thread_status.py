@@ -1,4 +1,4 @@
-"""Keeps the status of a mail thread true, whoever wrote last and in whichever client. No model is
+"""Keeps the status of a mail thread true, no matter who wrote last and in which client. No model is
 asked.
 
 Where an operator listed the states of a thread as a single choice, the user's own answer turns

@@ -1,4 +1,4 @@
-"""The status of a thread is right whoever writes next, and in whichever client."""
+"""The status of a thread is right, no matter who writes next and in which client."""
 
 from datetime import datetime, timedelta
 from typing import Any
