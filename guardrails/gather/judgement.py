@@ -68,12 +68,16 @@ class Judgement:
     shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.gather.shadow
 
 
+NAMELESS = "(no name)"
 Claim = Callable[[Judgement, Use, datetime], None]
 
 
 def canonical(request: ActionRequest) -> ActionRequest:
     """The request with the very arguments that are decided and executed. Arguments that break
-    the schema stay as they are; they are refused."""
+    the schema stay as they are; they are refused. So is an action without a name, under one that no
+    action has: the ledger keeps no row without."""
+    if not request.action_type.strip() or "\0" in request.action_type:
+        request = replace(request, action_type=NAMELESS)
     action = registry.BY_NAME.get(request.action_type)
     try:
         parsed = action.parse(request.arguments) if action else None

@@ -87,3 +87,21 @@ ORDINARY = _read(
 )
 # First names that are small words in languages where a capital makes them names.
 CAPITALISED = _read("claire marco bruno bianca serena vera")
+# What people have, in languages that write “Toms Urlaub” without an apostrophe: after these alone
+# the “s” of a word may be a genitive's. After any other word “Jonas Berger” would be a Jona.
+HAD = tuple(
+    sorted(
+        _read(
+            "urlaub termin termine terminen kalender mail mails nachricht nachrichten aufgabe "
+            "aufgaben ticket tickets meeting meetings besprechung besprechungen bericht "
+            "berichte berichts dokument dokumente datei dateien entwurf entwürfe rechnung "
+            "rechnungen frage fragen antwort antworten angebot angebote vortrag notizen "
+            "geburtstag geburtstags projekt projekte präsentation adresse anruf einladung "
+            "einladungen vorschlag anmerkungen kommentar kommentare liste vertretung "
+            "abwesenheit bewerbung vertrag unterlagen issue issues semester möte möten mötet "
+            "mejl uppgift uppgifter rapport kalendern ledighet møde møder opgave opgaver ferie "
+            "besked møte møter oppgave oppgaver vakantie afspraak afspraken vergadering taak "
+            "taken agenda verslag uitnodiging verlof"
+        )
+    )
+)

@@ -1,7 +1,8 @@
 """Whom the user's words name, out of the people that the guard looked up. Pure.
 
 A name counts as people write one: whole, a first name or surname, in any case and with or without
-accents, also before an apostrophe (“Tom's”) and after a title (“Ms Shah”). Not one within another
+accents, also before an apostrophe (“Tom's”, “Ines'”), after a title (“Ms Shah”), and before what
+people have in languages whose genitive has no apostrophe (“Toms Urlaub”). Not one within another
 word, address, link, file name, quotation or title of an object; nor where a neighbour makes it
 somebody else's (“Priya Patel” is not Priya Shah), where it may be an ordinary word (“will”), or
 after a “not” or “except”. In doubt nobody is named: then the user is asked.
@@ -9,8 +10,8 @@ after a “not” or “except”. In doubt nobody is named: then the user is as
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise, product, zip_longest
 from typing import NamedTuple
 
 from guardrails.facts.people import Person, spellings
@@ -22,6 +23,7 @@ from guardrails.words.name_words import (
     DETERMINERS,
     EXCLUDING,
     FUNCTION,
+    HAD,
     ORDINARY,
     SELF,
     TITLES,
@@ -34,6 +36,7 @@ REACH = 3  # so many words after a “not” are what it denies
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 MARKS = "\u0300-\u036f"
 TOKEN = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}]|['-](?=[^\W\d_]))*'?")
+GENITIVE = re.compile(rf"[^\W\d_a-z](?:[^\W\d_]|[{MARKS}]|-(?=[^\W\d_])){{2,}}s")
 GONE = "\ufffc"  # stands in no name
 WINDOW = 40  # characters before a word that say how it begins
 BEFORE = re.compile(r"(?:^|[\s(,;:\u2013\u2014]|(?:^|\s)@)$")
@@ -101,7 +104,7 @@ def mentions(
     if not forms:
         return ()
     text = _own(words, titles)
-    tokens = tuple(_tokens(text))
+    tokens = _with_genitives(text, tuple(_tokens(text)), {word for form in forms for word in form})
     found: dict[tuple[str, tuple[Person, ...]], Mention] = {}
     for run in _runs(text, tokens, forms):
         if _counts(run, text, tokens, forms):
@@ -120,7 +123,10 @@ def of_self(words: str, address: str) -> Mention | None:
 
 def words_of(text: str) -> frozenset[str]:
     """Every spelling of every word that could be one of a name's, to look people up by."""
-    return frozenset().union(*(one.spelled for one in _tokens(_own(text, ()))))
+    own = _own(text, ())
+    tokens = tuple(_tokens(own))
+    read = (*tokens, *_with_genitives(own, tokens, frozenset()))
+    return frozenset().union(*(one.spelled for one in read))
 
 
 def _own(words: str, titles: Iterable[str]) -> str:
@@ -157,6 +163,27 @@ def _tokens(text: str) -> Iterator[Token]:
             is_possessive=bare != found[0],
             begins=bool(BEGINS.search(before)),
         )
+
+
+def _with_genitives(text: str, tokens: Sequence[Token], known: Set[str]) -> tuple[Token, ...]:
+    """The words, and “Toms” before a word for what people have as the possessive of Tom, unless it
+    is a word of a name that is `known`."""
+    return tuple(
+        _owner(one)
+        if after is not None
+        and GENITIVE.fullmatch(one.text)
+        and known.isdisjoint(one.spelled)
+        and _touch(text, one, after)
+        and after.typed.endswith(HAD)
+        else one
+        for one, after in zip_longest(tokens, tokens[1:])
+    )
+
+
+def _owner(genitive: Token) -> Token:
+    name = genitive.text[:-1]
+    typed = unicodedata.normalize("NFC", name).casefold()
+    return genitive._replace(typed=typed, spelled=spellings(name), is_possessive=True)
 
 
 Forms = Mapping[tuple[str, ...], Mapping[Person, bool]]

@@ -83,7 +83,7 @@ STRATEGIES: Mapping[str, Raw] = {
     "owner": kind("owner", owner=st.sampled_from(["self", "own_domain", "any"])),
     "audience": kind("audience", audience=st.sampled_from(["private", "internal", "any"])),
     "named": kind("named", unnamed=st.sampled_from(["refuse", "ask"])),
-    "cancelling": kind("cancelling", unasked=st.just("own")),
+    "removing": kind("removing", unasked=st.just("own")),
     "created_in_run": kind("created_in_run"),
     "age": bounded("age", "min_hours", "max_hours"),
     "links": st.one_of(

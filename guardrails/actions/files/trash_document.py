@@ -29,7 +29,10 @@ class TrashDocument(FilesAction[DocumentArguments]):
     operation = "trash_document"
     resource_type = "document"
     title = "Put a document into the trash"
-    description = "Put one document that the user owns into the trash. A person is always asked."
+    description = (
+        "Put one document that the user owns into the trash. A person is asked about what "
+        "the user did not name."
+    )
     needs = frozenset({"folders"})
     object_kind = "document"
     object_field = "document_id"

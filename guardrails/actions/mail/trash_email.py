@@ -17,7 +17,7 @@ class TrashEmail(MailAction[MailArguments]):
     operation = "trash_email"
     resource_type = "email"
     title = "Put a mail into the trash"
-    description = "Put one mail into the trash. A person is always asked."
+    description = "Put one mail into the trash. A person is asked about what the user did not name."
     needs = frozenset({"email", "alert"})
     object_kind = "email"
     object_field = "email_id"

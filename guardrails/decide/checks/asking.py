@@ -45,7 +45,7 @@ def _in_general(case: Case) -> Iterator[str]:
         yield "The organisation's ceiling says so."
     if case.request.origin.tighten:
         yield "The agent asked for it."
-    if not _cancels_own(case):
+    if not _removes_own(case):
         yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
     if recurring.is_unsaid(case):
@@ -53,19 +53,25 @@ def _in_general(case: Case) -> Iterator[str]:
     yield from _doubts(case)
 
 
-def _cancels_own(case: Case) -> bool:
-    """Whether the allowed action lets this event go: one of the user's own that they named, not a
-    series, among people of the organisation, and with time to recall it."""
+def _removes_own(case: Case) -> bool:
+    """Whether the allowed action lets this go: what the user named and can be taken back. An event
+    that they made, not a series, among people of the organisation, and with time to recall it; a
+    document of theirs that nobody else reads; a mail."""
     conditions = case.allowed_action.conditions if case.allowed_action else ()
-    event = case.facts.event if case.facts and case.facts.is_own else None
-    return (
-        any(one.lets_own_events_go for one in conditions)
-        and event is not None
-        and not (event.recurrence or event.this_and_future)
-        and not NAMED.isdisjoint(case.sources.get(case.action.object_field or "", ()))
-        and all(case.is_inside(one.value) for one in case.receivers)
-        and case.hold_seconds > 0
-    )
+    facts = case.facts
+    if facts is None or not any(one.lets_own_go for one in conditions):
+        return False
+    if NAMED.isdisjoint(case.sources.get(case.action.object_field or "", ())):
+        return False
+    if event := facts.event if facts.is_own else None:
+        return (
+            not (event.recurrence or event.this_and_future)
+            and all(case.is_inside(one.value) for one in case.receivers)
+            and case.hold_seconds > 0
+        )
+    if facts.document and facts.is_own:
+        return facts.document_readers == ()
+    return facts.email is not None
 
 
 def _doubts(case: Case) -> Iterator[str]:

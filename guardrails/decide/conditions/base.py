@@ -139,8 +139,9 @@ class Condition(BaseModel, ABC):
         return False
 
     @property
-    def lets_own_events_go(self) -> bool:
-        """Whether an event of the user's own may be cancelled without anybody being asked."""
+    def lets_own_go(self) -> bool:
+        """Whether what is the user's own may be cancelled or put into the trash without anybody
+        being asked."""
         return False
 
     @property
@@ -255,7 +256,7 @@ class Unreadable:
     unasked_receivers: ClassVar[Literal["", "mark", "leave_out"]] = ""
     lets_plain_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
-    lets_own_events_go: ClassVar[bool] = False
+    lets_own_go: ClassVar[bool] = False
     sentence: ClassVar[str] = "a condition that cannot be read holds"
 
     def lets_out(self, exposure: Exposure) -> bool:

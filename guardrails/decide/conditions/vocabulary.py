@@ -18,7 +18,6 @@ from guardrails.decide.conditions.content.secrets import Secrets
 from guardrails.decide.conditions.content.subject import Subject
 from guardrails.decide.conditions.content.written_by import WrittenBy
 from guardrails.decide.conditions.objects.assignee import Assignee
-from guardrails.decide.conditions.objects.cancelling import Cancelling
 from guardrails.decide.conditions.objects.created_in_run import CreatedInRun
 from guardrails.decide.conditions.objects.labels import Labels
 from guardrails.decide.conditions.objects.named import Named
@@ -26,6 +25,7 @@ from guardrails.decide.conditions.objects.number import Number
 from guardrails.decide.conditions.objects.opt_in import OptIn
 from guardrails.decide.conditions.objects.owner import Owner
 from guardrails.decide.conditions.objects.place import Place
+from guardrails.decide.conditions.objects.removing import Removing
 from guardrails.decide.conditions.objects.trigger import StartedBy
 from guardrails.decide.conditions.rates.asks_per_run import AsksPerRun
 from guardrails.decide.conditions.rates.deletes_per_hour import DeletesPerHour
@@ -75,7 +75,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     Assignee,
     Audience,
     Named,
-    Cancelling,
+    Removing,
     CreatedInRun,
     Age,
     Links,

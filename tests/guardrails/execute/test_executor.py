@@ -431,3 +431,12 @@ def test_an_obeyed_poisoned_mail_reaches_nobody(office: Office) -> None:
     assert all(result.sentence.endswith((".", ")")) for result in results)
     assert Approval.objects.count() == 0
     assert office.calls() == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "arch\0ive"])
+def test_an_action_without_a_name_is_refused_with_a_row(office: Office, name: str) -> None:
+    result = execute(office.request(name, {"email_id": "mail-1"}))
+
+    assert (result.status, result.reason) == ("refused", "unknown_action")
+    assert [row.action_type for row in recorded(result.action_id)] == ["(no name)"]
+    assert office.calls() == []

@@ -196,8 +196,8 @@ def test_ids_are_looked_for_among_labels_and_not_among_people() -> None:
 
 def test_who_belongs_and_what_is_cancelled_unasked_is_said() -> None:
     belongs = {"kind": "recipient", "relation": ["belongs"], "novel": "forbid"}
-    cancelling = {"kind": "cancelling", "unasked": "own"}
-    policy = policy_of(allow("cancel_calendar_event", "auto", belongs, cancelling))
+    removing = {"kind": "removing", "unasked": "own"}
+    policy = policy_of(allow("cancel_calendar_event", "auto", belongs, removing))
     [found] = [
         one
         for one in explain.effective(policy, "calendar")
@@ -205,8 +205,8 @@ def test_who_belongs_and_what_is_cancelled_unasked_is_said() -> None:
     ]
     assert found.sentence == (
         "Done without asking, only if every receiver is somebody whom the organisation let into "
-        "the user's own event, document or thread; it is the user's own event, among colleagues "
-        "and held first, or a person is asked."
+        "the user's own event, document or thread; it is the user's own, named, at most "
+        "colleagues' too and can be taken back, or a person is asked."
     )
 
 

@@ -59,6 +59,14 @@ def named(words: str, *people: Person, titles: tuple[str, ...] = ()) -> dict[str
         ("tell de la Cruz", "de la Cruz", MARIA),
         ("tell Mia", "Mia", MARIA),
         ("not Tom but Priya", "Priya", PRIYA),
+        ("Trag Toms Urlaub ein", "Toms", TOM),
+        ("Verschieb Toms Kundentermin auf Montag", "Toms", TOM),
+        ("Priyas Bericht bitte an mich", "Priyas", PRIYA),
+        ("Zeig mir Priya Shahs Aufgaben", "Priya Shahs", PRIYA),
+        ("Was steht in Frau Shahs Kalender?", "Shahs", PRIYA),
+        ("Zeig mir Ines' Termine", "Ines'", INES),
+        ("Flytta Toms möte till fredag", "Toms", TOM),
+        ("Verplaats Toms afspraak", "Toms", TOM),
     ],
 )
 def test_a_name_is_known_as_people_write_it(words: str, text: str, who: Person) -> None:
@@ -101,10 +109,26 @@ def test_a_name_is_known_as_people_write_it(words: str, text: str, who: Person) 
         "Priya-Tom",
         "Tom/Priya",
         "la Cruz Maria",  # in no order that names have
+        "Leite es an Toms weiter",  # nothing that Tom has
+        "Schreib Toms Berger",  # somebody else
+        "Schreib Toms. Termin um 10",
+        "die toms termine",
+        "Mays Termine",  # a month
+        "nicht Toms Termine",
+        "Willst Termine sehen",
     ],
 )
 def test_what_only_resembles_a_name_names_nobody(words: str) -> None:
     assert named(words) == {}
+
+
+def test_a_name_that_ends_like_a_genitive_is_its_owners() -> None:
+    jonas, jona = person("Jonas Berg"), person("Jona Lind")
+
+    assert named("Jonas Termine", jonas, jona) == {}  # of Jona, or a title of Jonas's
+    assert named("Jonas' Termine", jonas, jona) == {"Jonas'": ["Jonas Berg"]}
+    assert named("Jonas Termine", jona) == {"Jonas": ["Jona Lind"]}
+    assert {"tom", "toms", "termine"} == words_of("Toms Termine")
 
 
 @pytest.mark.parametrize(

@@ -89,3 +89,24 @@ def test_what_lies_there_already_is_left_alone(drive: Office) -> None:
     drive.put("documents", id="doc-3", name="Gone", owner=drive.drive.address, trashed=True)
     assert trash(drive, "doc-3").reason == "already_so"
     assert drive.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "readers", "status"),
+    [
+        ("Delete “Old plan”", [], "succeeded"),
+        ("Delete “Old plan”", [BOB], "pending"),
+        ("Tidy up as you see fit", [], "pending"),
+    ],
+)
+def test_what_the_user_named_goes_unasked_where_the_policy_says_so(
+    office: Office, words: str, readers: list[str], status: str
+) -> None:
+    office.permit("trash_document", conditions=[{"kind": "removing", "unasked": "own"}])
+    own = {"name": "Old plan", "owner": office.drive.address, "shared_with": readers}
+    office.put("documents", id="doc-1", **own)
+
+    result = trash(office, "doc-1", words)
+
+    assert result.status == status, result.sentence
+    assert len(office.calls()) == (status == "succeeded")

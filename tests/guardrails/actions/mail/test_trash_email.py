@@ -1,5 +1,7 @@
 """A mail goes to the trash after a person's yes, and comes back."""
 
+from dataclasses import replace
+
 import pytest
 
 from guardrails.contracts import ActionResult
@@ -7,7 +9,7 @@ from guardrails.execute.executor import execute
 from guardrails.execute.undo import undo
 from guardrails.models import Approval
 from tests.guardrails.approvals import confirm
-from tests.guardrails.office import Office
+from tests.guardrails.office import CHAT, Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -54,3 +56,19 @@ def test_what_lies_there_already_is_left_alone(mailbox: Office) -> None:
     result = trash(mailbox, "mail-2")
     assert (result.status, result.reason) == ("noop", "already_so")
     assert mailbox.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "status"), [("Bin mail-1, please.", "succeeded"), ("Tidy up my inbox.", "pending")]
+)
+def test_what_the_user_named_goes_unasked_where_the_policy_says_so(
+    office: Office, words: str, status: str
+) -> None:
+    office.permit("trash_email", conditions=[{"kind": "removing", "unasked": "own"}])
+    office.receive(id="mail-1", labels=["INBOX"])
+    origin = replace(CHAT, user_words=words)
+
+    result = execute(office.request("trash_email", {"email_id": "mail-1"}, origin=origin))
+
+    assert result.status == status, result.sentence
+    assert len(office.calls()) == (status == "succeeded")

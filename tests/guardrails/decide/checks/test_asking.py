@@ -224,7 +224,7 @@ def test_an_ask_for_text_is_carried_out_after_a_persons_word(office: Office) -> 
 
 LETTING_GO = (
     {"kind": "recipient", "relation": ["belongs"], "novel": "ask"},
-    {"kind": "cancelling", "unasked": "own"},
+    {"kind": "removing", "unasked": "own"},
 )
 BOB = "bob@company.com"
 
