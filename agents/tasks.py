@@ -16,7 +16,7 @@ from agents.learn import precedents
 from guardrails.approve import change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
-from guardrails.execute import held_sends, recovery, releases, switches
+from guardrails.execute import errands, held_sends, recovery, releases, switches
 from guardrails.gather import usage
 from integrations.accounts import arrivals
 from integrations.exceptions import ProviderError
@@ -38,12 +38,18 @@ def react(delivery_id: str) -> None:
 
 
 def look_at_account(account_id: str) -> None:
-    """Store what is new at the account and queue its work. What cannot be asked now is asked at the
-    next look."""
+    """Store what is new at the account and queue its work; read in one that was never read. What
+    cannot be asked now is asked at the next look."""
     try:
         arrivals.look(UUID(account_id), enqueue=queue_delivery)
+        knowledge_tasks.start_first_sync(UUID(account_id))
     except ProviderError as error:
         log.warning("account.not_looked_at", extra={"account": account_id, "code": error.code})
+
+
+def queue_look(account_id: UUID) -> None:
+    """Queue one account, where something has changed."""
+    async_task(look_at_account, str(account_id))
 
 
 def queue_looks(*, now: datetime) -> int:
@@ -110,6 +116,7 @@ def sweep() -> None:
         lambda: held_sends.finish_recalled(older_than=now - timedelta(seconds=patience)),
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
+        lambda: errands.forget_old(now=now),
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),
         lambda: escalations.notify_again(now=now),

@@ -230,8 +230,10 @@ DATA_SERVICE_BURST = env.float("DATA_SERVICE_BURST", default=200.0)
 SYNC_SIDE_BY_SIDE = env.int("SYNC_SIDE_BY_SIDE", default=16)
 SYNC_LEASE_SECONDS = env.float("SYNC_LEASE_SECONDS", default=60.0)
 SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
-# How often a mailbox of somebody's own is asked for what is new.
+# How often a mailbox of somebody's own is asked for what is new, and in how many of them one
+# process listens for changes, with a connection each (0: in none).
 MAILBOX_CHECK_SECONDS = env.float("MAILBOX_CHECK_SECONDS", default=60.0)
+WATCHED_MAILBOXES = env.int("WATCHED_MAILBOXES", default=300)
 # Who gets a message when a sync is finished, by organisation: default=https://…, default=whsec_…
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})

@@ -10,7 +10,9 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
+from integrations.models import Account
 from knowledge.ingest import embedding_models, indexing, occurrences
+from knowledge.models import SyncSource
 from knowledge.sync import (
     callbacks,
     claims as sync_claims,
@@ -42,6 +44,18 @@ def start_sync(
         for sync_id in requested.queued if requested else ():
             async_task(run_sync, str(sync_id))
     return requested
+
+
+def start_first_sync(account_id: UUID) -> None:
+    """Read in an account that was never read. Again changes nothing."""
+    row = Account.objects.select_related("organisation").filter(id=account_id).first()
+    if row is None or SyncSource.objects.filter(account_id=account_id).exists():
+        return
+    start_sync(
+        organisation_id=row.organisation_id,
+        external_user_id=row.external_user_id,
+        sources=[row.ref().source],
+    )
 
 
 def run_sync(sync_id: str) -> None:

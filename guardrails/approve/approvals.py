@@ -31,7 +31,8 @@ from guardrails.approve.approval_rows import (
 from guardrails.approve.edits import change_arguments
 from guardrails.approve.finishing import finish
 from guardrails.contracts import ActionResult, ApprovalCard
-from guardrails.execute.executor import execute, one_at_a_time
+from guardrails.execute.errands import carry_out
+from guardrails.execute.executor import one_at_a_time
 from guardrails.execute.held_sends import request_of
 from guardrails.models import Approval
 from integrations.accounts import reads
@@ -198,11 +199,11 @@ def _revise(
     arguments = change_arguments(proposal, changes)
     earlier = with_account().filter(revises=row).first()
     if earlier is not None and earlier.arguments == arguments:
-        return execute(request_of(earlier))
+        return carry_out(request_of(earlier))
     if row.state != State.PENDING:
         raise no_longer_waiting(row)
     origin = proposal.origin
-    result = execute(
+    result = carry_out(
         replace(
             proposal,
             action_id=uuid7(),

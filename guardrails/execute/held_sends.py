@@ -28,7 +28,7 @@ from guardrails.facts.reasons import sentence
 from guardrails.facts.seen import Seen
 from guardrails.gather import stops, usage
 from guardrails.gather.judgement import Judgement
-from guardrails.models import Approval, HeldSend
+from guardrails.models import Approval, Errand, HeldSend
 from integrations.models.preferences import find_zones
 
 log = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ def card(row: HeldSend) -> HeldSendCard:
     return HeldSendCard(**{name: getattr(row, name) for name in HeldSendCard.__dataclass_fields__})
 
 
-def request_of(row: Approval | HeldSend) -> ActionRequest:
+def request_of(row: Approval | Errand | HeldSend) -> ActionRequest:
     """The request as it was asked for."""
     return ActionRequest(
         action_id=row.action_id,

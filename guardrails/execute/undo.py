@@ -14,7 +14,7 @@ from audit.ledger.selectors import recorded, recorded_of_tenant
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.decide import steps
 from guardrails.execute import outcomes
-from guardrails.execute.executor import execute
+from guardrails.execute.errands import carry_out
 from guardrails.facts.reasons import sentence
 from guardrails.models import Undo
 from integrations.contracts import AccountRef
@@ -62,7 +62,7 @@ def undo(
             action_id=uuid7(), commanded_by=by
         )
         row.refresh_from_db()
-    result = execute(_request(done, row, account))
+    result = carry_out(_request(done, row, account))
     Undo.objects.filter(pk=row.pk, action_id=row.action_id).update(
         state=result.status, outcome=result.sentence
     )

@@ -735,4 +735,17 @@ class Migration(migrations.Migration):
             },
             managers=[("objects", guardrails.models.base.ValidatedManager())],
         ),
+        migrations.CreateModel(
+            name="Errand",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("action_id", models.UUIDField(help_text="The action's id in the ledger.", unique=True)),
+                ("action_type", models.CharField(max_length=64)),
+                ("arguments", models.JSONField()),
+                ("origin", models.JSONField()),
+                ("confirmation", models.JSONField(default=dict, help_text="The person's word, if one was asked.")),
+                ("asked_at", models.DateTimeField(auto_now_add=True)),
+                ("account", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="errands", to="integrations.account")),
+            ],
+        ),
     ]

@@ -35,6 +35,8 @@ def in_words(account: Account, *, now: datetime) -> str:
     else:
         words.append(f"Looked at {_ago(row.seen_at, now)}.")
         latest = _last_change(account)
+        if row.watched_until and row.watched_until > now:
+            words.append("Its server says at once when something changes.")
         words.append(
             f"Last change {_ago(latest, now)}." if latest else "Nothing has changed since then."
         )

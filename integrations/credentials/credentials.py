@@ -70,14 +70,14 @@ def open_sign_in(account: AccountRef) -> SignIn:
         user_name=row.user_name,
         servers=row.servers,
         secret=secret,
-        fingerprint=_fingerprint(row),
+        fingerprint=fingerprint_of(row),
     )
 
 
 def fingerprint(account: AccountRef) -> str:
     """What `SignIn` calls so, without opening it; empty where there is none."""
     row = _find(account)
-    return _fingerprint(row) if row else ""
+    return fingerprint_of(row) if row else ""
 
 
 def ask_to_sign_in(account_id: UUID) -> None:
@@ -124,7 +124,8 @@ def _find(account: AccountRef) -> Credential | None:
     ).first()
 
 
-def _fingerprint(row: Credential) -> str:
+def fingerprint_of(row: Credential) -> str:
+    """What `SignIn` calls so."""
     return f"{row.key_id} {row.changed_at.isoformat()}"
 
 

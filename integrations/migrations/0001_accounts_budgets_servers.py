@@ -392,6 +392,8 @@ class Migration(migrations.Migration):
                 ('changed_at', models.DateTimeField(auto_now=True)),
                 ('looked_at', models.DateTimeField(blank=True, help_text='When somebody last began to look for what is new.', null=True)),
                 ('seen_at', models.DateTimeField(blank=True, help_text='All that was new until then has been seen.', null=True)),
+                ('watched_by', models.UUIDField(blank=True, help_text='Which process listens there.', null=True)),
+                ('watched_until', models.DateTimeField(blank=True, null=True)),
                 ('failure', models.CharField(blank=True, help_text='Why the last look failed.', max_length=64)),
                 ('failed_at', models.DateTimeField(blank=True, null=True)),
             ],

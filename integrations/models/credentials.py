@@ -33,6 +33,8 @@ class Credential(models.Model):
     seen_at = models.DateTimeField(
         null=True, blank=True, help_text="All that was new until then has been seen."
     )
+    watched_by = models.UUIDField(null=True, blank=True, help_text="Which process listens there.")
+    watched_until = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=64, blank=True, help_text="Why the last look failed.")
     failed_at = models.DateTimeField(null=True, blank=True)
 

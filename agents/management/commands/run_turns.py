@@ -5,13 +5,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from agents.tasks import queue_look
 from agents.turns.runner import Runner
+from integrations.accounts.watching import Watcher
 
 
 class Command(BaseCommand):
     help = (
-        "Runs the chat turns that wait, up to TURN_THREADS side by side, until SIGTERM. Several "
-        "of these processes share the work."
+        "Runs the chat turns that wait, up to TURN_THREADS side by side, and listens for changes "
+        "of people's own mailboxes, until SIGTERM. Several of these processes share the work."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -21,4 +23,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+        watcher = threading.Thread(target=Watcher(ask=queue_look).run, args=(stop,), daemon=True)
+        watcher.start()
         Runner().run(stop)
+        watcher.join()

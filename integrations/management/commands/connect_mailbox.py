@@ -79,8 +79,8 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(
-            "\nConnected. Nothing is allowed yet. Next:\n"
-            "  manage.py first_sync --wait     reads the last 30 days in\n"
+            "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
+            "Nothing is allowed yet. Next:\n"
             f"  manage.py policy --user {options['user']} --source imap import "
             "--preset new-account --apply\n      lets the agent put mail away, label it and draft "
             "answers; it asks before it sends"

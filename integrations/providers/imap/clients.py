@@ -22,7 +22,7 @@ MOST_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024  # of one value in an answer: a mai
 
 
 class _Deadline:
-    """When it is over, connections sock under it are cut, and no more are sock."""
+    """When it is over, connections of the block are cut, and it gets no more."""
 
     def __init__(self, seconds: float) -> None:
         self._lock = threading.Lock()

@@ -95,7 +95,7 @@ def connection(account: AccountRef) -> Iterator[Connection]:
     """A connection of the account, for the block alone. Errors of the block that are the server's
     come out as ProviderError; after one that may have left it confused it is closed."""
     sign_in = credentials.open_sign_in(account)
-    with Gate(f"imap {account.id}").slot(), _refusals_kept(account), as_provider_errors():
+    with Gate(f"imap {account.id}").slot(), refusals_kept(account), as_provider_errors():
         own = _take(account, sign_in) or connect(sign_in)
         try:
             yield own
@@ -195,7 +195,7 @@ def connected(sign_in: SignIn) -> Iterator[Connection]:
 
 
 @contextlib.contextmanager
-def _refusals_kept(account: AccountRef) -> Iterator[None]:
+def refusals_kept(account: AccountRef) -> Iterator[None]:
     """A sign-in that is refused is not tried again: servers lock who does."""
     try:
         yield

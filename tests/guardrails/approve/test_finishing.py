@@ -7,7 +7,7 @@ import pytest
 from django.db import connections
 from django_q.models import OrmQ
 
-from guardrails.approve import finishing
+from guardrails.execute import errands
 from guardrails.models import Approval
 from integrations.accounts import reads
 from tests.guardrails.approvals import ask, confirm
@@ -61,7 +61,7 @@ def test_the_cluster_carries_it_out_and_its_result_is_given(
 def test_while_the_cluster_is_away_it_is_under_way_and_done_once_later(
     office: Office, waiting: Approval, not_here: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finishing, "ELSEWHERE_SECONDS", 0.0)
+    monkeypatch.setattr(errands, "WAIT_SECONDS", 0.0)
 
     result = confirm(waiting)
 
@@ -70,7 +70,6 @@ def test_while_the_cluster_is_away_it_is_under_way_and_done_once_later(
     monkeypatch.setattr(reads, "can_be_asked_here", lambda _: True)
     while run_next_task():
         pass
-    finishing.finish_by_id(str(waiting.id))
     assert [call["body"]["summary"] for call in office.calls()] == ["User Auth"]
     assert confirm(waiting).status == "succeeded"
     assert len(office.calls()) == 1
