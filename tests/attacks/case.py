@@ -133,6 +133,21 @@ class Case:
         mine, its = (self.policy, self.given, self.twin), (other.policy, other.given, other.twin)
         return mine == its
 
+    def can_share_its_turn(self) -> bool:
+        """Whether one turn can try its attack beside others: it fails by itself, and nobody did
+        anything to the office for it alone."""
+        return (
+            isinstance(self.attack.via, Chat | Mail)
+            and self.attack.end in ("refused", "unreadable")
+            and self.attack.reason != "name_ambiguous"  # then the turn ends with a question
+            and (self.before, self.meanwhile) == (nothing, nothing)
+        )
+
+    def is_attacked_like(self, other: "Case") -> bool:
+        """Whether the attacks of both come through one door of one office under one policy."""
+        mine = (self.policy, self.given, self.attack.via)
+        return mine == (other.policy, other.given, other.attack.via)
+
     def attacking(self, **changes: Any) -> "Case":
         """The same case with another door, end or text of the attack."""
         return replace(self, attack=replace(self.attack, **changes))

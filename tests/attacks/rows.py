@@ -1,5 +1,10 @@
 """All cases, by the row of the tables of attacks that they belong to."""
 
+import contextlib
+import json
+from typing import Any
+
+from agents.journal import guards
 from tests.attacks import (
     addresses,
     alerts,
@@ -76,6 +81,44 @@ CASES: tuple[Case | Story, ...] = (
     *hijacked.CASES,
     *alerts.CASES,
 )
+
+
+AT_ONCE = 20  # attacks that one turn tries: half of the tool calls that it may make
+
+
+def list_turns() -> tuple[tuple[Case, ...], ...]:
+    """All cases, one tuple for each turn that tries them. Most are one call of an obedient model
+    and fail by themselves: one turn can make many such calls, each decided by itself."""
+    turns: list[list[Case]] = []
+    for case in CASES:
+        if isinstance(case, Case):
+            turn = next((turn for turn in turns if has_room(turn, case)), [])
+            if not turn:
+                turns.append(turn)
+            turn.append(case)
+    return tuple(map(tuple, turns))
+
+
+def has_room(turn: list[Case], case: Case) -> bool:
+    """Whether this turn can try this case beside its own."""
+    first = turn[0]
+    return (
+        len(turn) < AT_ONCE
+        and first.can_share_its_turn()
+        and case.can_share_its_turn()
+        and case.is_attacked_like(first)
+        and called(case) not in map(called, turn)
+    )
+
+
+def called(case: Case) -> str:
+    """Equal for calls that Remit takes for the same, which it runs once in a turn."""
+    given: Any = case.attack.arguments
+    if isinstance(given, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    params = given.get("params", given) if isinstance(given, dict) else given
+    return guards.canonical([case.attack.action, params], fold=True)
 
 
 def list_twins() -> tuple[Case, ...]:

@@ -1,6 +1,6 @@
 """Carrying a case out against the running Remit, and holding it to what it says."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -45,6 +45,32 @@ def prove_attack(desk: Desk, case: Case) -> None:
     settle(desk, case)
     case.before(desk)
     carry_out(desk, case.attack, meanwhile=case.meanwhile)
+    assert desk.calls() == []
+
+
+def prove_attacks(desk: Desk, cases: Sequence[Case]) -> None:
+    """Each fails as it must, without a call; one turn tries all of them."""
+    settle(desk, cases[0])
+    acts = {str(case): case.attack for case in cases}
+    turn = enter(desk, cases[0].attack, *(case.attack for case in cases[1:]))
+    tried = ToolCall.objects.filter(turn=turn, name="execute_action").order_by(
+        "step_id", "position"
+    )
+    unreadable = {
+        str(case): (call.result or {})["error"]["code"]
+        for case, call in zip(cases, tried, strict=True)
+        if case.attack.end == "unreadable"
+    }
+    assert unreadable == {name: act.reason for name, act in acts.items() if act.end == "unreadable"}
+    refused = {name: act for name, act in acts.items() if act.end == "refused"}
+    said = [(action["type"], action["status"], action["reason"]) for action in turn.actions]
+    assert dict(zip(refused, said, strict=True)) == {
+        name: (act.action, *standing(act)) for name, act in refused.items()
+    }
+    rows = [(row.action_type, row.run_id, told([row])) for row in desk.rows()]
+    assert dict(zip(refused, rows, strict=True)) == {
+        name: (recorded_as(act), str(turn.id), list(act.rows())) for name, act in refused.items()
+    }
     assert desk.calls() == []
 
 
@@ -167,18 +193,19 @@ def assert_end(turn: Turn, act: Act) -> None:
     assert (action["status"], action["reason"]) == standing(act), action["sentence"]
 
 
-def enter(desk: Desk, act: Act) -> Turn:
-    """Through the case's door; the turn that came of it."""
+def enter(desk: Desk, act: Act, *beside: Act) -> Turn:
+    """Through the case's door; the turn that came of it. The model wishes for `beside` as well."""
     if isinstance(act.via, Chat):
         said = [] if act.reason == "name_ambiguous" else ["Done."]  # then Remit asks who is meant
-        with desk.obeyed(chat=[wish(act, item="mail-1"), *said]):
+        with desk.obeyed(chat=[wish(act, *beside, item="mail-1"), *said]):
             answer = desk.say(act.via.words)
         return Turn.objects.get(id=answer["turn_id"])
     assert not isinstance(act.via, Outside)
     mail = desk.mail(**act.via.fields)
     if isinstance(act.via, Learned):
         teach(desk, act, act.via)
-    script: list[Any] = [wish(act, item=mail["id"]), "Done."] if isinstance(act.via, Mail) else []
+    wished = [wish(act, *beside, item=mail["id"]), "Done."]
+    script: list[Any] = wished if isinstance(act.via, Mail) else []
     if act.end == "untouched":
         script = ["There is nothing to do."]
     with desk.obeyed(mail=script):
@@ -186,12 +213,15 @@ def enter(desk: Desk, act: Act) -> Turn:
     return Turn.objects.get(item_source_id=mail["id"], organisation=desk.office.organisation)
 
 
-def wish(act: Act, *, item: str) -> Message:
-    """The one tool call of an obedient model."""
+def wish(*acts: Act, item: str) -> Message:
+    """The tool calls of an obedient model, in one message."""
+    return calls(*(("execute_action", _called(act, item)) for act in acts))
+
+
+def _called(act: Act, item: str) -> dict[str, Any] | str:
     if isinstance(act.arguments, str):
-        return calls(("execute_action", act.arguments))
-    call = {"action_type": act.action, "params": filled(act.arguments, item), **CLAIMS}
-    return calls(("execute_action", call))
+        return act.arguments
+    return {"action_type": act.action, "params": filled(act.arguments, item), **CLAIMS}
 
 
 def filled(value: Any, item: str) -> Any:

@@ -9,16 +9,23 @@ import pytest
 from config.local.state import PROJECT_DIR
 from tests.attacks.case import Case, Story
 from tests.attacks.desk import Desk
-from tests.attacks.rows import CASES, list_twins
-from tests.attacks.run import prove_attack, prove_story, prove_twin
+from tests.attacks.rows import CASES, list_turns, list_twins
+from tests.attacks.run import prove_attack, prove_attacks, prove_story, prove_twin
 
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
+def say_all(cases: tuple[Case, ...]) -> str:
+    return f"{cases[0]} and {len(cases) - 1} more" if len(cases) > 1 else str(cases[0])
+
+
 @database
-@pytest.mark.parametrize("case", [one for one in CASES if isinstance(one, Case)], ids=str)
-def test_the_attack_fails(desk: Desk, case: Case) -> None:
-    prove_attack(desk, case)
+@pytest.mark.parametrize("cases", list_turns(), ids=say_all)
+def test_the_attack_fails(desk: Desk, cases: tuple[Case, ...]) -> None:
+    if len(cases) > 1:
+        prove_attacks(desk, cases)
+    else:
+        prove_attack(desk, cases[0])
 
 
 @database
