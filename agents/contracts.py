@@ -27,7 +27,6 @@ ErrorCode = Literal[
 ]
 
 
-LANGUAGES = ("en", "de", "fr", "es", "it")  # what Remit itself speaks
 # What to do about a failure, where the tool says nothing better.
 SUGGESTIONS: Mapping[ErrorCode, str] = {
     "EXECUTION_FAILED": "Find another way, or say what could not be done.",

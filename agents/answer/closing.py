@@ -16,6 +16,7 @@ from agents.models import Turn
 from audit.ledger import selectors
 from guardrails.policies import known_hosts
 from guardrails.words.own import own_words
+from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
 EMPTY_SENTENCE = "The model gave no answer. Please ask again, or in other words."
@@ -47,7 +48,7 @@ def close_answer(turn_id: UUID, text: str, *, steps: Sequence[StepRecord]) -> An
     # What came too late is listed as such.
     late = {one["id"] for one in turn.decisions if one.get("late")}
     actions = [one for one in turn.actions if one["id"] not in late]
-    with records.speaking(turn.language):
+    with speaking(turn.language):
         omits = claims.omits_refusals(bound.text, actions, why=records.sentence_of)
         added = [
             gettext(CUT_SENTENCE) if cut else "",

@@ -6,16 +6,14 @@ stays in the one language that it is proved in. What has no translation is said 
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
-from django.utils import translation
 from django.utils.translation import gettext
 
 from agents.answer.claims import DONE, NOT_DONE, Action
-from agents.contracts import LANGUAGES
 from guardrails.actions.registry import BY_NAME
 from guardrails.facts.reasons import NO_ROOM, SENTENCES
+from integrations.web.languages import speaking
 
 LISTED = 20  # actions listed in a text
 STATUS_WORDS = {
@@ -46,12 +44,6 @@ NOT_AS_SHOWN = (
 BUTTONS = "This waits for you. Please decide with its button:"
 _NAMES = ("summary", "title", "name", "subject")  # arguments that people know a thing by
 _QUOTED = re.compile(r"“([^”]*)”")
-
-
-def speaking(language: str) -> AbstractContextManager[None]:
-    """Inside, what Remit says is in the language of this tag, as far as Remit speaks it."""
-    primary = language.partition("-")[0]
-    return translation.override(primary if primary in LANGUAGES else "en")
 
 
 def say(sentence: str, *, language: str) -> str:

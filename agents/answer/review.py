@@ -20,6 +20,7 @@ from agents.plans import plans, rendering, store
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 from integrations.llm.deadline import Deadline
+from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
 REVIEW_RESULTS = "review_results"
@@ -221,7 +222,7 @@ def gather_work(
 
 def _translate(turn: Turn) -> dict[str, str]:
     """The sentences of its actions in the user's language, by those of the record."""
-    with records.speaking(turn.language):
+    with speaking(turn.language):
         return {str(one.get("sentence")): records.sentence_of(one) for one in turn.actions}
 
 

@@ -5,13 +5,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils import translation
 from django.utils.translation import gettext
 
-from agents.contracts import LANGUAGES, StepRecord
+from agents.contracts import StepRecord
 from agents.journal.steps import ASK_USER
 from agents.models import ToolCall
 from integrations.llm.completions import Completion, RequestedCall
+from integrations.web.languages import LANGUAGES, speaking
 
 QUESTION = "Who do you mean by “%(name)s”?"
 MOST_OPTIONS = 20  # of agents.tools.ask_user
@@ -61,7 +61,7 @@ def _ambiguity(result: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _question(said: Mapping[str, Any], language: str) -> str:
-    with translation.override(language if language in LANGUAGES else "en"):
+    with speaking(language):
         return gettext(QUESTION) % {"name": said["name"]}
 
 

@@ -163,7 +163,7 @@ OF_MAIL = frozenset({"to", "labels", "unread", "with_files", "unanswered"})
 
 
 def _without(filters: frozenset[str], *, note: str) -> Tool[ListItems]:
-    """The tool for who works on a kind that these filters say nothing of: they are not left."""
+    """The tool for who works on a kind that these filters say nothing of."""
     schema = schemas.describe_arguments(ListItems)
     left = {name: one for name, one in schema["properties"].items() if name not in filters}
     count_by, order = left["count_by"], left["order"]

@@ -15,6 +15,7 @@ from guardrails.approve.cards import list_cards
 from guardrails.approve.change_request_rows import find_by_refusal
 from guardrails.contracts import ApprovalCard, HeldSendCard
 from guardrails.execute import held_sends
+from integrations.web.languages import speaking
 
 MOST_CONTEXT = 5
 MOST_HANDLED = 50
@@ -33,7 +34,7 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
     when it held actions or was refused what can be asked for, two more where it was handed to a
     person."""
     turn = Turn.objects.get(id=turn_id)
-    with records.speaking(turn.language):
+    with speaking(turn.language):
         return _describe(turn)
 
 

@@ -7,6 +7,7 @@ from agents.answer import records
 from agents.contracts import Person
 from agents.models import Message, Turn
 from guardrails.approve import in_words, words
+from integrations.web.languages import speaking
 
 
 def hear(turn: Turn) -> in_words.Heard | None:
@@ -63,7 +64,7 @@ def point_at_buttons(turn: Turn, person: Person, waiting: Sequence[in_words.List
     meant = words.read(message.content) if message else None
     spoken = meant.languages if meant else ()
     fits = person.preferences.language or turn.language in spoken or not spoken
-    with records.speaking(turn.language if fits else spoken[0]):
+    with speaking(turn.language if fits else spoken[0]):
         return records.render_buttons(
             [
                 records.describe(

@@ -14,6 +14,7 @@ from guardrails.facts.classes import ArgumentClass, classes
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts, Need, ObjectKind
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target, TargetKind, place_of
 from guardrails.facts.text import visible
 from integrations.contracts import Kind
@@ -48,7 +49,7 @@ A = TypeVar("A", bound=Arguments)
 W = TypeVar("W", bound=Writer)
 Outcome = tuple[dict[str, Any], tuple[Artifact, ...]]
 Difference = tuple[str, str, str]  # what, before, after
-NOTHING = "(nothing)"
+NOTHING = phrase("(nothing)")
 
 
 @dataclass(frozen=True, kw_only=True)

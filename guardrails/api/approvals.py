@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions
 from rest_framework.permissions import IsAuthenticated
@@ -25,7 +26,7 @@ from guardrails.api.approval_shapes import (
     Word,
 )
 from guardrails.api.conflict import Conflict
-from guardrails.api.scope import caller_for
+from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import approvals, batch, card_text, cards, delegation
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
@@ -53,15 +54,16 @@ class ApprovalsView(APIView):
         shown to the person from now on."""
         page = Page.read(request.query_params.dict())
         auth = caller_for(request, page["user_id"])
-        found = list_cards(
-            organisation_id=auth.organisation_id,
-            external_user_id=page["user_id"],
-            state=page.get("state"),
-            before=page.get("before"),
-            limit=page["limit"],
-        )
-        approvals.note_shown(found)
-        return Response([describe_card(card) for card in found])
+        with speaking_to(request, page["user_id"]):
+            found = list_cards(
+                organisation_id=auth.organisation_id,
+                external_user_id=page["user_id"],
+                state=page.get("state"),
+                before=page.get("before"),
+                limit=page["limit"],
+            )
+            approvals.note_shown(found)
+            return Response([describe_card(card) for card in found])
 
 
 class DecideView(APIView):
@@ -84,8 +86,9 @@ class DecideView(APIView):
                 result = approvals.reject(**given, reason=word.get("reason", ""))
             else:
                 result = approvals.confirm(**given)
-        (card,) = list_cards(organisation_id=auth.organisation_id, ids=[approval_id])
-        return Response(_decided(card, result))
+        with speaking_to(request, word["user_id"]):
+            (card,) = list_cards(organisation_id=auth.organisation_id, ids=[approval_id])
+            return Response(_decided(card, result))
 
 
 class DecideAllView(APIView):
@@ -133,10 +136,11 @@ class EditView(APIView):
                 digest=change.get("digest"),
                 changes=change["arguments"],
             )
-        (card,) = list_cards(
-            organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
-        )
-        return Response(_decided(card, result))
+        with speaking_to(request, change["user_id"]):
+            (card,) = list_cards(
+                organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
+            )
+            return Response(_decided(card, result))
 
 
 class DelegateView(APIView):
@@ -156,7 +160,8 @@ class DelegateView(APIView):
                 by=auth.principal,
                 note=wish.get("note", ""),
             )
-        return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
+        with speaking_to(request, wish["user_id"]):
+            return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 class EscalateView(APIView):
@@ -175,7 +180,8 @@ class EscalateView(APIView):
                 by=auth.principal,
                 reason=wish.get("reason", ""),
             )
-        return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
+        with speaking_to(request, wish["user_id"]):
+            return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
 
 
 @contextmanager
@@ -203,7 +209,10 @@ def describe_outcome(answer: batch.Answer) -> dict[str, Any]:
 
 
 def describe_card(card: ApprovalCard) -> dict[str, Any]:
-    by_code = {path: IN_WORDS.get(code, code) for path, code in card.provenance.items()}
+    by_code = {
+        path: gettext(IN_WORDS[code]) if code in IN_WORDS else code
+        for path, code in card.provenance.items()
+    }
     provenance = by_code | {value.path: value.provenance for value in card.values}
     fields = {
         "user_id": card.external_user_id,

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from guardrails.api.conflict import Conflict
-from guardrails.api.scope import caller_for
+from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import change_requests
 from guardrails.approve.change_request_rows import list_requests
 from guardrails.contracts import ChangeRequestCard
@@ -64,10 +64,11 @@ class ChangeRequestsView(APIView):
         state = request.query_params.get("state")
         if state is not None and state not in ChangeRequest.State.values:
             raise exceptions.ValidationError({"state": ["There is no such state."]})
-        found = list_requests(
-            organisation_id=auth.organisation_id, external_user_id=user_id, state=state
-        )
-        return Response([_row(card) for card in found])
+        with speaking_to(request, user_id):
+            found = list_requests(
+                organisation_id=auth.organisation_id, external_user_id=user_id, state=state
+            )
+            return Response([_row(card) for card in found])
 
     @extend_schema(
         request=Asking,
@@ -81,12 +82,13 @@ class ChangeRequestsView(APIView):
         wish = Asking.read(request.data)
         auth = caller_for(request, wish["user_id"])
         try:
-            card, is_new = change_requests.ask(
-                organisation_id=auth.organisation_id,
-                external_user_id=wish["user_id"],
-                action_id=wish["action_id"],
-                asked_by=auth.principal,
-            )
+            with speaking_to(request, wish["user_id"]):
+                card, is_new = change_requests.ask(
+                    organisation_id=auth.organisation_id,
+                    external_user_id=wish["user_id"],
+                    action_id=wish["action_id"],
+                    asked_by=auth.principal,
+                )
         except change_requests.ActionNotFound as error:
             raise exceptions.NotFound(str(error), code="unknown_action") from error
         except change_requests.CannotAsk as error:

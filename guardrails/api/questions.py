@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from guardrails.api.approval_shapes import Outcomes, Question, QuestionWord, UserOf
 from guardrails.api.approvals import describe_card, describe_outcome, in_http_terms
-from guardrails.api.scope import caller_for
+from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import approvals, questions
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import QuestionCard
@@ -31,13 +31,14 @@ class QuestionsView(APIView):
         as shown to the person from now on."""
         wanted = UserOf.read(request.query_params.dict())
         auth = caller_for(request, wanted["user_id"])
-        found = list_cards(
-            organisation_id=auth.organisation_id,
-            external_user_id=wanted["user_id"],
-            state="pending",
-        )
-        approvals.note_shown(found)
-        return Response([_question(one) for one in questions.group(found)])
+        with speaking_to(request, wanted["user_id"]):
+            found = list_cards(
+                organisation_id=auth.organisation_id,
+                external_user_id=wanted["user_id"],
+                state="pending",
+            )
+            approvals.note_shown(found)
+            return Response([_question(one) for one in questions.group(found)])
 
 
 class DecideQuestionView(APIView):

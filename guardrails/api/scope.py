@@ -1,11 +1,14 @@
 """For whom a caller may ask. Another user's id is as unknown as none."""
 
+from contextlib import AbstractContextManager
+
 from rest_framework import exceptions
 from rest_framework.request import Request
 
 from integrations.contracts import AccountRef
 from integrations.models import Account
-from integrations.web import authentication
+from integrations.models.preferences import load_preferences
+from integrations.web import authentication, languages
 from integrations.web.authentication import Caller
 
 
@@ -14,6 +17,14 @@ def caller_for(request: Request, external_user_id: str) -> Caller:
     if not external_user_id:
         raise exceptions.ValidationError({"user_id": ["Say for which user."]})
     return authentication.caller_for(request, external_user_id)
+
+
+def speaking_to(request: Request, user_id: str) -> AbstractContextManager[None]:
+    """Inside, what Remit says is in the language that the request asks for, else in the one that
+    the user prefers. One query at most."""
+    wanted = languages.asked_for(request)
+    organisation_id = caller_for(request, user_id).organisation_id
+    return languages.speaking(wanted or load_preferences(organisation_id, user_id).language)
 
 
 def accounts_of(request: Request, user_id: str) -> list[AccountRef]:

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+from guardrails.approve.speaking import fill
 from guardrails.contracts import ApprovalCard, CardValue
+
+CHANGES = "Changes %(what)s: from %(before)s to %(after)s"
 
 
 def lines(card: ApprovalCard) -> Iterator[str]:
@@ -11,21 +14,21 @@ def lines(card: ApprovalCard) -> Iterator[str]:
     where it comes from; the user's words; and last what the agent says."""
     yield card.heading
     if card.about:
-        yield f"Somebody's words for it: {card.about}"
+        yield fill("Somebody's words for it: %(text)s", text=card.about)
     targets = [one for one in card.values if one.is_target]
     yield from (_value(one) for one in sorted(targets, key=lambda one: not one.is_new))
     for one in card.exposures:
         yield from one.lines
     for what, before, after in card.differences:
-        yield f"Changes {what}: from {before} to {after}"
+        yield fill(CHANGES, what=what, before=before, after=after)
     yield from card.side_effects
     if card.reason:
-        yield f"Why you are asked: {card.reason}"
+        yield fill("Why you are asked: %(text)s", text=card.reason)
     yield from (_value(one) for one in card.values if not one.is_target)
     if card.user_said:
-        yield f"The user's words: {card.user_said}"
+        yield fill("The user's words: %(text)s", text=card.user_said)
     if card.agent_said:
-        yield f"The agent says (not evidence): {card.agent_said}"
+        yield fill("The agent says (not evidence): %(text)s", text=card.agent_said)
 
 
 def render(card: ApprovalCard) -> str:

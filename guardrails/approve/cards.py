@@ -15,15 +15,18 @@ from django.utils.translation import gettext
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
+from guardrails.approve.speaking import fill, say
 from guardrails.contracts import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
+from guardrails.words.moments import WEEKDAYS
 from guardrails.words.own import own_words
 from integrations.models.preferences import find_zones
 
 State = Approval.State
+SAID = frozenset({"description", "reason", "side_effects", "differences", "exposures"})
 MAX_CARDS = 200
 WORDS = {
     State.REJECTED: "Rejected",
@@ -32,6 +35,7 @@ WORDS = {
 }
 CONFIRMED, CONFIRMED_IN_WORDS = "Confirmed", "Confirmed in words"
 BY_PERSON, BY_CLOCK = "%(what)s by %(who)s at %(time)s", "%(what)s at %(time)s"
+DELEGATED = "Delegated to %(who)s by %(by)s at %(time)s"
 UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
 IN_CHANGE = "typed by the person who changed what the agent proposed"
 THERE_ALREADY = "already there, in no argument; nobody typed or listed the address itself"
@@ -78,27 +82,30 @@ def zone_of(row: Approval) -> str:
 
 def card(row: Approval, *, zone: str) -> ApprovalCard:
     """The row with its times in this zone. No query but for the row's own fields."""
-    columns = {field.attname for field in row._meta.fields} - {
-        "side_effects",
-        "differences",
-        "exposures",
-    }
+    columns = {field.attname for field in row._meta.fields} - SAID
     names = ApprovalCard.__dataclass_fields__.keys() & columns
+    description = say(row.description, row.wordings)
     plain = {name: getattr(row, name) for name in names}
     found = sorted((*_values(row, zone), *_reached(row)), key=lambda value: not value.is_target)
     return ApprovalCard(
         **plain,
-        title=title_of(row.action_type),
-        heading=visible(heading_of(row.description)),
-        about=visible(about_of(row.description)),
+        description=description,
+        reason=say(row.reason, row.wordings),
+        title=gettext(title_of(row.action_type)),
+        heading=visible(heading_of(description)),
+        about=visible(about_of(description)),
         values=tuple(found),
         exposures=exposed.in_cards(row.exposures),
         user_said=visible(own_words(str(row.origin.get("user_words", "")))),
         differences=tuple(
-            (visible(what), visible(before), visible(after))
+            (
+                label_of(what),
+                visible(say(before, row.wordings)),
+                visible(say(after, row.wordings)),
+            )
             for what, before, after in row.differences
         ),
-        side_effects=tuple(row.side_effects),
+        side_effects=tuple(say(one, row.wordings) for one in row.side_effects),
         revises=row.revises_id,
         proposed=row.origin.get("proposed", {}),
         agent_said=visible(str(row.origin.get("reason", ""))),
@@ -111,6 +118,12 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
 def title_of(action_type: str) -> str:
     action = registry.BY_NAME.get(action_type)
     return action.title if action else action_type
+
+
+def label_of(name: str) -> str:
+    """What an argument is called for people; a name that a stranger gave stays as it is."""
+    plain = visible(name).replace("_", " ")
+    return gettext(plain) if plain else plain
 
 
 def handled(row: Approval, *, zone: str) -> str:
@@ -128,12 +141,14 @@ def handled(row: Approval, *, zone: str) -> str:
 
 
 def delegated(row: Approval, *, zone: str) -> str:
-    """To whom it was handed on and by whom; empty if it was not."""
+    """To whom it was handed on and by whom, in the language that is spoken; empty if it was not."""
     if not row.delegated_to or row.delegated_at is None:
         return ""
-    return (
-        f"Delegated to {named(row.delegated_to)} "
-        f"by {named(row.delegated_by, row.delegated_as)} at {moment(row.delegated_at, zone)}"
+    return fill(
+        DELEGATED,
+        who=named(row.delegated_to),
+        by=named(row.delegated_by, row.delegated_as),
+        time=moment(row.delegated_at, zone),
     )
 
 
@@ -141,13 +156,17 @@ def named(who: str, external_user_id: str = "") -> str:
     """A person for people. Who speaks through a token is the user whom it speaks for."""
     kind, _, name = who.partition(":")
     if kind == "token":
-        return visible(external_user_id) or "a user of the API"
+        return visible(external_user_id) or gettext("a user of the API")
     if kind == "user":
         return visible(name)
     if kind not in ("operator", "group"):
         return visible(who)
-    acting = f" as {visible(external_user_id)}" if external_user_id else ""
-    return f"{kind} {visible(name)}{acting}"
+    said = f"{gettext(kind)} {visible(name)}"
+    return (
+        fill("%(who)s as %(user)s", who=said, user=visible(external_user_id))
+        if external_user_id
+        else said
+    )
 
 
 def moment(at: datetime, zone: str = "UTC") -> str:
@@ -161,7 +180,10 @@ def _clock(text: str, zone: str) -> str:
         at = datetime.fromisoformat(text)
     except ValueError:
         return text
-    return f"{at.astimezone(ZoneInfo(zone)):%a} {moment(at, zone)}" if at.tzinfo else text
+    if at.tzinfo is None:
+        return text
+    weekday = WEEKDAYS[at.astimezone(ZoneInfo(zone)).weekday()]
+    return f"{gettext(weekday)} {moment(at, zone)}"
 
 
 def _values(row: Approval, zone: str) -> Iterator[CardValue]:
@@ -186,15 +208,19 @@ def _values(row: Approval, zone: str) -> Iterator[CardValue]:
             code = row.provenance.get(path, "X")
             is_target = path in deciding
             new = code == "X" and is_target
-            words = row.first_seen.get(path) or (UNKNOWN if new else IN_WORDS.get(code))
+            words = gettext(UNKNOWN if new else IN_WORDS.get(code, IN_WORDS["X"]))
+            if path in row.first_seen:
+                words = say(row.first_seen[path], row.wordings)
             if reading := row.readings.get(path):
-                words = f"{IN_WORDS.get(code)}: {reading}"
-            words = IN_CHANGE if path in changed else words
+                words = (
+                    f"{gettext(IN_WORDS.get(code, IN_WORDS['X']))}: {say(reading, row.wordings)}"
+                )
+            words = gettext(IN_CHANGE) if path in changed else words
             yield CardValue(
                 path=path,
-                label=visible(path if isinstance(given, dict) else name).replace("_", " "),
+                label=label_of(path if isinstance(given, dict) else name),
                 text=visible(_clock(str(value), zone) if is_time else str(value)),
-                provenance=words or IN_WORDS["X"],
+                provenance=words,
                 is_target=is_target,
                 is_new=new,
             )
@@ -208,7 +234,7 @@ def _empty(value: Any, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, dict):
         for name, one in value.items():
             if one in ("", None, [], {}):
-                yield f"{path}.{name}", NOTHING
+                yield f"{path}.{name}", gettext(NOTHING)
             else:
                 yield from _empty(one, f"{path}.{name}")
 
@@ -220,9 +246,11 @@ def _reached(row: Approval) -> Iterator[CardValue]:
         known = THERE_ALREADY if code == "X" else IN_WORDS.get(code, THERE_ALREADY)
         yield CardValue(
             path=path,
-            label=path.partition("[")[0].replace(".", " ").replace("_", " "),
+            label=label_of(path.partition("[")[0].replace(".", " ")),
             text=visible(text),
-            provenance=row.first_seen.get(path) or known,
+            provenance=say(row.first_seen[path], row.wordings)
+            if path in row.first_seen
+            else gettext(known),
             is_target=True,
             is_new=code == "X",
         )

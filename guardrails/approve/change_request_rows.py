@@ -9,13 +9,19 @@ from django.utils import timezone
 from audit.contracts import Entry
 from audit.ledger import ledger
 from guardrails.approve.cards import moment, named
+from guardrails.approve.speaking import fill, say
 from guardrails.contracts import ChangeRequestCard
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import visible
 from guardrails.models import AskedRefusal, ChangeRequest
 from guardrails.policies.differences import Difference
 
 ACTION_TYPE = "policy.request"
 MAX_LISTED = 200
+SAID = frozenset({"description", "differences"})
+WAITS = "Asked for at %(time)s. It waits for an operator."
+APPROVED = "Approved by %(who)s at %(time)s. Nothing was done by that: ask the agent again."
+DECLINED = "Declined by %(who)s at %(time)s. “%(answer)s”"
 State = ChangeRequest.State
 
 
@@ -53,27 +59,32 @@ def find_by_refusal(
 
 
 def card(row: ChangeRequest) -> ChangeRequestCard:
-    names = ChangeRequestCard.__dataclass_fields__.keys() - {"sentence", "differences"}
+    names = ChangeRequestCard.__dataclass_fields__.keys() - {*SAID, "sentence"}
     return ChangeRequestCard(
         **{name: getattr(row, name) for name in names},
-        differences=tuple(row.differences),
+        description=say(row.description, row.wordings),
+        differences=tuple(say(one, row.wordings) for one in row.differences),
         sentence=in_a_sentence(row),
     )
 
 
 def in_words(one: Difference) -> str:
     """One entry that changes, in one line."""
-    sides = " → ".join(side for side in (one.was, one.becomes) if side)
-    return f"{one.name} {one.verb}: {sides}"
+    sides = joined((side for side in (one.was, one.becomes) if side), by=" → ")
+    return phrase(f"%(name)s {one.verb}: %(sides)s", name=one.name, sides=sides)
 
 
 def in_a_sentence(row: ChangeRequest) -> str:
+    """How far it is, in the language that is spoken."""
     if row.decided_at is None:
-        return f"Asked for at {moment(row.created_at)}. It waits for an operator."
-    said = f"{row.get_state_display()} by {named(row.decided_by)} at {moment(row.decided_at)}."
-    if row.state == State.APPROVED:
-        return f"{said} Nothing was done by that: ask the agent again."
-    return f"{said} “{visible(row.answer)}”"
+        return fill(WAITS, time=moment(row.created_at))
+    approved = row.state == State.APPROVED
+    return fill(
+        APPROVED if approved else DECLINED,
+        who=named(row.decided_by),
+        time=moment(row.decided_at),
+        answer=visible(row.answer),
+    )
 
 
 def record(request: ChangeRequest, *, by: str, about: UUID, payload: Mapping[str, Any]) -> None:

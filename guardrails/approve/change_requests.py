@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 from django_q.tasks import async_task
 
 from audit.contracts import Filters, Recorded
@@ -18,9 +19,11 @@ from audit.ledger.selectors import recorded, recorded_of_tenant
 from guardrails.approve import change_request_news, requested_change
 from guardrails.approve.change_request_rows import card, in_a_sentence, in_words, record
 from guardrails.approve.requested_change import Grounds, Proposal
+from guardrails.approve.speaking import fill, spoken
 from guardrails.contracts import ChangeRequestCard
 from guardrails.decide.smallest_change import NoChange
-from guardrails.facts.reasons import can_be_asked_for, sentence
+from guardrails.facts.phrases import wordings
+from guardrails.facts.reasons import SENTENCES, can_be_asked_for
 from guardrails.facts.text import visible
 from guardrails.models import AskedRefusal, ChangeRequest
 from guardrails.policies import files as policy_files
@@ -32,7 +35,13 @@ from integrations.exceptions import ProviderError
 from integrations.models import Account
 
 MAX_ANSWER = 1000
+DECIDED = ("state", "decided_at", "decided_by", "answer")
 State = ChangeRequest.State
+ENOUGH = (
+    "You have asked for %(number)s changes within a day, which is as many as are taken. "
+    "Try again tomorrow."
+)
+NO_POLICY = "An operator cannot change this by the account's policy."
 
 
 class ActionNotFound(Exception):
@@ -70,7 +79,7 @@ def ask(
         return card(known), False
     proposal = _propose(row, account)
     if not proposal.change.entries:
-        raise CannotAsk("The policy permits this by now. Ask the agent again.")
+        raise CannotAsk(gettext("The policy permits this by now. Ask the agent again."))
     with transaction.atomic():
         take_lock(f"change requests {organisation_id} {external_user_id}")
         request, is_new = _find_or_create(proposal, account, asked_by=asked_by)
@@ -122,6 +131,7 @@ def approve(request_id: UUID, *, digest: str, by: str) -> tuple[Difference, ...]
         except PolicyFileError as error:
             raise Changed(visible(str(error))) from error
         request.differences = [in_words(one) for one in done]
+        request.wordings |= wordings(request.differences)
         _decide(request, state=State.APPROVED, by=by)
     return done
 
@@ -151,26 +161,24 @@ def _find_refused(
     )
     found = account.first()
     if found is None:
-        raise ActionNotFound("There is no such action.")
+        raise ActionNotFound(gettext("There is no such action."))
     refused = [one for one in phases if one.phase == "blocked"]
     if not refused:
-        raise CannotAsk("The policy did not refuse this.")
+        raise CannotAsk(gettext("The policy did not refuse this."))
     return refused[-1], found
 
 
 def _propose(row: Recorded, account: Account) -> Proposal:
     if not can_be_asked_for(trigger=row.trigger, reason=row.decision_reason):
-        raise CannotAsk(
-            "An operator cannot change this by the account's policy. "
-            + str(row.payload.get("sentence") or sentence(row.decision_reason))
-        )
+        why = gettext(SENTENCES[row.decision_reason]) if row.decision_reason in SENTENCES else ""
+        raise CannotAsk(f"{gettext(NO_POLICY)} {why}".rstrip())
     try:
         grounds = requested_change.read_grounds(row, account)
     except ProviderError as error:
-        raise CannotAsk(sentence("facts_unavailable")) from error
+        raise CannotAsk(gettext(SENTENCES["facts_unavailable"])) from error
     found = requested_change.propose(grounds, account) if isinstance(grounds, Grounds) else grounds
     if isinstance(found, NoChange):
-        raise CannotAsk(found.why)
+        raise CannotAsk(spoken(found.why))
     return found
 
 
@@ -192,10 +200,8 @@ def _find_or_create(
         created_at__gte=since,
     )
     if today.count() >= settings.CHANGE_REQUESTS_PER_DAY:
-        raise TooMany(
-            f"You have asked for {settings.CHANGE_REQUESTS_PER_DAY} changes within a day, "
-            "which is as many as are taken. Try again tomorrow."
-        )
+        raise TooMany(fill(ENOUGH, number=settings.CHANGE_REQUESTS_PER_DAY))
+    differences = [in_words(one) for one in proposal.differences]
     return ChangeRequest.objects.create(
         organisation_id=account.organisation_id,
         account=account,
@@ -205,7 +211,8 @@ def _find_or_create(
         action_type=row.action_type,
         description=proposal.description,
         fingerprint=proposal.fingerprint,
-        differences=[in_words(one) for one in proposal.differences],
+        differences=differences,
+        wordings=wordings([proposal.description, *differences]),
         asked_by=asked_by,
         **counted,
     ), True
@@ -224,7 +231,7 @@ def _lock(request_id: UUID) -> ChangeRequest:
 def _decide(request: ChangeRequest, *, state: State, by: str, answer: str = "") -> None:
     request.state, request.decided_at, request.decided_by = state, timezone.now(), by
     request.answer = answer
-    request.save(update_fields=["state", "decided_at", "decided_by", "answer", "differences"])
+    request.save(update_fields=[*DECIDED, "differences", "wordings"])
     payload = {"said": str(state)} | ({"answer": answer} if answer else {})
     record(request, by=by, about=request.action_id, payload=payload)
     async_task(change_request_news.notify, str(request.id))

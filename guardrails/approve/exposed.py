@@ -4,11 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext
+
+from guardrails.approve.speaking import fill
 from guardrails.contracts import CardExposure
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.facts.exposure import NAMED, PASSAGE, TAINTS
 from guardrails.facts.text import quote, visible
 
+AS, FORMERLY = "%(who)s as %(role)s", "%(who)s as %(role)s (until now %(before)s)"
+READ, SEEN, SEEN_BY_NOBODY = (
+    "%(people)s will read what is put into the %(kind)s %(title)s.",
+    "%(people)s will see the %(kind)s %(title)s.",
+    "Nobody new will see the %(kind)s %(title)s.",
+)
+BELONGS, WRITTEN = (
+    "%(named)s. It belongs to %(who)s; it was %(written)s.",
+    "%(named)s. It was %(written)s.",
+)
+PASSAGE_CUT = "What they read (the beginning; %(number)s characters in all): %(text)s"
 NOT_NAMED = "NEW: nobody named it in this request; the agent chose it"
 MOST_READERS = 20
 SENSITIVE = {
@@ -28,7 +42,7 @@ def _card(row: Mapping[str, Any]) -> CardExposure:
     before = {one["address"]: one["role"] for one in row["before"]}
     after = {one["address"]: one["role"] for one in row["after"]}
     newcomers = [
-        f"{visible(address)} as {visible(role)}{_formerly(before.get(address))}"
+        _newcomer(address, role, before.get(address))
         for address, role in after.items()
         if before.get(address) != role
     ]
@@ -38,12 +52,12 @@ def _card(row: Mapping[str, Any]) -> CardExposure:
         title=quote(row["title"], empty=row["id"]),
         owner=visible(row["owner"]),
         newcomers=tuple(newcomers),
-        readers=tuple(f"{visible(address)} ({visible(role)})" for address, role in before.items()),
+        readers=tuple(f"{visible(address)} ({label(role)})" for address, role in before.items()),
         adds=row["adds"],
-        named=IN_WORDS[row["named"]] if is_named else NOT_NAMED,
+        named=gettext(IN_WORDS[row["named"]] if is_named else NOT_NAMED),
         is_new=not is_named,
-        written=TAINTS.get(row["taint"], TAINTS["unknown"]),
-        sensitive=tuple(SENSITIVE.get(one, one) for one in row["sensitive"]),
+        written=gettext(TAINTS.get(row["taint"], TAINTS["unknown"])),
+        sensitive=tuple(gettext(SENSITIVE.get(one, one)) for one in row["sensitive"]),
         passage=visible(row["passage"]),
         chars=row["chars"],
         lines=(),
@@ -51,28 +65,41 @@ def _card(row: Mapping[str, Any]) -> CardExposure:
     return replace(found, lines=tuple(_lines(found)))
 
 
-def _formerly(role: str | None) -> str:
-    return f" (until now {visible(role)})" if role else ""
+def label(word: str) -> str:
+    """What a provider calls a role, for people; one that Remit does not know as it is."""
+    return gettext(visible(word)) if word else ""
+
+
+def _newcomer(address: str, role: str, before: str | None) -> str:
+    template = FORMERLY if before else AS
+    return fill(template, who=visible(address), role=label(role), before=label(before or ""))
 
 
 def _lines(one: CardExposure) -> Iterator[str]:
     """The exposure line by line, what matters most first."""
+    about = {"kind": gettext(one.kind), "title": one.title}
     if one.adds:
-        yield f"{_few(one.readers)} will read what is put into the {one.kind} {one.title}."
+        yield fill(READ, people=_few(one.readers), **about)
+    elif one.newcomers:
+        yield fill(SEEN, people=_few(one.newcomers), **about)
     else:
-        yield f"{_few(one.newcomers) or 'Nobody new'} will see the {one.kind} {one.title}."
+        yield fill(SEEN_BY_NOBODY, **about)
     if one.sensitive:
-        yield f"It holds {', '.join(one.sensitive)}."
+        yield fill("It holds %(kinds)s.", kinds=", ".join(one.sensitive))
     if not one.adds:
-        yield f"Who sees it now: {_few(one.readers) or 'nobody else'}."
-    owner = f"It belongs to {one.owner}; it was" if one.owner else "It was"
-    yield f"{one.named}. {owner} {one.written}."
-    cut = f" (the beginning; {one.chars} characters in all)" if len(one.passage) >= PASSAGE else ""
+        readers = _few(one.readers) or gettext("nobody else")
+        yield fill("Who sees it now: %(people)s.", people=readers)
+    template = BELONGS if one.owner else WRITTEN
+    yield fill(template, named=one.named, who=one.owner, written=one.written)
     if one.passage:
-        yield f"What they read{cut}: {one.passage}"
+        is_cut = len(one.passage) >= PASSAGE
+        template = PASSAGE_CUT if is_cut else "What they read: %(text)s"
+        yield fill(template, text=one.passage, number=one.chars)
 
 
 def _few(people: Sequence[str]) -> str:
     more = len(people) - MOST_READERS
     listed = ", ".join(people[:MOST_READERS])
-    return f"{listed} and {more} more" if more > 0 else listed
+    return (
+        fill("%(people)s and %(number)s more", people=listed, number=more) if more > 0 else listed
+    )

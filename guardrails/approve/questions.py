@@ -12,6 +12,7 @@ from guardrails.approve import batch
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.approvals import Word
 from guardrails.approve.cards import list_cards
+from guardrails.approve.speaking import fill
 from guardrails.contracts import ApprovalCard, QuestionCard
 
 
@@ -73,7 +74,9 @@ def _question(id: UUID, cards: Sequence[ApprovalCard]) -> QuestionCard:
     number = len(ordered)
     return QuestionCard(
         id=id,
-        heading=headings if number == 1 else f"{number} actions: {headings}",
+        heading=headings
+        if number == 1
+        else fill("%(number)s actions: %(text)s", number=number, text=headings),
         digest=hashlib.sha256(bound.encode()).hexdigest(),
         cards=tuple(ordered),
     )

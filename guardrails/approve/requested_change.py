@@ -21,6 +21,7 @@ from guardrails.decide.evidence import Past
 from guardrails.decide.policy import decide, needs
 from guardrails.decide.smallest_change import Change, NoChange, Refused, smallest_change
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import visible
 from guardrails.gather.judgement import read_facts
 from guardrails.gather.policy_rows import policy_snapshot
@@ -32,8 +33,8 @@ from guardrails.policies.why import Given, list_values
 from integrations.models import Account
 
 LOOKED_THROUGH = 500  # of the account's latest decisions
-NOT_KEPT = "The ledger does not keep what this was decided on any more."
-NOT_READ = (
+NOT_KEPT = phrase("The ledger does not keep what this was decided on any more.")
+NOT_READ = phrase(
     "The policy now looks at facts that were not read then. The user has to ask the agent again."
 )
 
@@ -129,7 +130,7 @@ def read_grounds(row: Recorded, account: Account) -> Grounds | NoChange:
         return NoChange(why=NOT_KEPT)
     found = _refused(past, account)
     if found is None:
-        return NoChange(why="There is no such action.")
+        return NoChange(why=phrase("There is no such action."))
     own = _on_own_facts(row, past, found)
     if own is not None:
         return own
@@ -137,7 +138,7 @@ def read_grounds(row: Recorded, account: Account) -> Grounds | NoChange:
     try:
         arguments = found.action.parse(found.request.arguments)
     except InvalidArguments:
-        return NoChange(why="The arguments of the action are not valid.")
+        return NoChange(why=phrase("The arguments of the action are not valid."))
     facts = read_facts(found.request, policy, found.action, arguments)
     return Grounds(row=row, refused=found, facts=facts, now=now, are_kept=False)
 
@@ -165,7 +166,11 @@ def propose(grounds: Grounds, account: Account) -> Proposal | NoChange:
     try:
         whole = policy_files.whole(account, change.file)
     except PolicyFileError as error:
-        return NoChange(why=f"No small change of the policy permits this. {visible(str(error))}")
+        return NoChange(
+            why=phrase(
+                "No small change of the policy permits this. %(why)s", why=visible(str(error))
+            )
+        )
     found = policy_differences.differences(refused.present, whole)
     lines = [refused.policy.digest, *map(str, found)]
     return Proposal(

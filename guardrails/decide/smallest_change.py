@@ -20,6 +20,7 @@ from guardrails.decide.conditions.base import Condition, RateCondition
 from guardrails.decide.policy_file import AllowedActionEntry, Listed, PolicyFile, with_file
 from guardrails.decide.snapshot import AllowedAction, Limit, PolicySnapshot
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.words.own import own_words
 
@@ -88,10 +89,18 @@ def smallest_change(refused: Refused, *, facts: Facts, now: datetime) -> Change 
             refused, case, decision.reason, with_entries(refused.present, found.values())
         )
         if entry is None or found.get(key(entry)) == entry:
-            return NoChange(why=f"No small change of the policy permits this. {decision.sentence}")
+            return NoChange(
+                why=phrase(
+                    "No small change of the policy permits this. %(why)s", why=decision.sentence
+                )
+            )
         found[key(entry)] = entry
     else:
-        return NoChange(why=f"It would take more than {STEPS - 1} changes of the policy.")
+        return NoChange(
+            why=phrase(
+                "It would take more than %(number)s changes of the policy.", number=STEPS - 1
+            )
+        )
     for one in list(found):
         less = {name: entry for name, entry in found.items() if name != one}
         if _decide(refused, less.values(), facts, now)[1].verdict != "refuse":

@@ -19,6 +19,7 @@ from guardrails.decide.questions import (
     find_like,
     why_no_room,
 )
+from guardrails.facts.phrases import wordings
 from guardrails.facts.reasons import sentence
 from guardrails.gather.judgement import Judgement
 from guardrails.gather.usage import run_of
@@ -97,9 +98,23 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             policy_digest=decision.policy_digest,
             description=judgement.description,
             reason=decision.sentence,
+            wordings=wordings(_lines(judgement)),
             expires_at=now + timedelta(hours=hours) if hours else None,
             **{name: getattr(changed, name) for name in INHERITED if changed},
         ).id
+
+
+def _lines(judgement: Judgement) -> tuple[str, ...]:
+    """All that Remit says of it."""
+    decision = judgement.decision
+    return (
+        judgement.description,
+        decision.sentence,
+        *decision.side_effects,
+        *decision.readings.values(),
+        *judgement.first_seen.values(),
+        *(text for one in judgement.differences for text in one),
+    )
 
 
 def _waits_already(request: ActionRequest, judgement: Judgement, now: datetime) -> UUID | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from guardrails.facts import alert_words, senders
+from guardrails.facts.phrases import phrase
 from guardrails.facts.senders import Sender
 from guardrails.facts.text import is_hidden, is_plain
 from integrations.contracts import Email
@@ -39,19 +40,23 @@ def describe(mail: Email, known: Mapping[str, Sender] = senders.SHIPPED) -> str:
     if mail.report_type == "delivery-status" or (
         mail.auto_submitted not in ("", "no") and alert_words.DELIVERY.search(subject)
     ):
-        return "the mail reports a failed delivery"
+        return phrase("the mail reports a failed delivery")
     sender = senders.find(mail.sender, known)
     if sender is not None and _is_notice(subject, sender):
         if sender.must_pass and mail.authentication.dmarc != "pass":
-            return (
-                f"the mail is a notice in the name of {sender.name}, and nobody proved its sender"
+            return phrase(
+                "the mail is a notice in the name of %(name)s, and nobody proved its sender",
+                name=sender.name,
             )
-        return f"the mail is a notice of {sender.name} about an account, a sign-in or money"
+        return phrase(
+            "the mail is a notice of %(name)s about an account, a sign-in or money",
+            name=sender.name,
+        )
     by_words = alert_words.ANYBODY.search(subject) and not REPLY.match(subject)
     if _is_alerting(mail.sender) or by_words:
-        return "the mail is a security or delivery alert"
+        return phrase("the mail is a security or delivery alert")
     if not REPLY.match(subject) and _is_for_one_use(mail):
-        return "the mail holds a code or a link for one use"
+        return phrase("the mail holds a code or a link for one use")
     return ""
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
 from guardrails.facts.facts import SENT, Facts, ObjectKind, is_authenticated
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import address_or_none
 
 
@@ -54,12 +55,12 @@ def how_let_in(facts: Facts, kind: ObjectKind | None, address: str) -> str:
     if by is None:
         return ""
     if address.lower() in (facts.let_in_by_agent or ()):
-        return "NEW: let in by the agent, unasked"
+        return phrase("NEW: let in by the agent, unasked")
     if not by:
-        return "NEW: nobody knows who let them in"
+        return phrase("NEW: nobody knows who let them in")
     if address_or_none(facts.own_address) in by:
-        return "already there, let in by the user"
-    return f"NEW: let in by {', '.join(sorted(by))}"
+        return phrase("already there, let in by the user")
+    return phrase("NEW: let in by %(people)s", people=", ".join(sorted(by)))
 
 
 def _plain(pairs: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]:

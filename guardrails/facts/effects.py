@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import visible
 
 EffectKind = Literal["egress", "destructive", "concealing"]
@@ -32,7 +33,9 @@ class Effect:
 
     @property
     def sentence(self) -> str:
-        return f"{IN_WORDS[self.kind]}: {self.because}."
+        return phrase(
+            "%(what)s: %(because)s.", what=phrase(IN_WORDS[self.kind]), because=self.because
+        )
 
 
 def is_irreversible(effects: Iterable[Effect]) -> bool:
@@ -41,11 +44,12 @@ def is_irreversible(effects: Iterable[Effect]) -> bool:
 
 
 def reaching(people: Collection[str], what_they_do: str) -> tuple[Effect, ...]:
-    """Egress to people whom no argument names; nothing when there are none."""
+    """Egress to people whom no argument names, a template with `%(people)s`; nothing when there are
+    none."""
     if not people:
         return ()
     named = visible(", ".join(people))
-    return (Effect(kind="egress", because=f"{named} {what_they_do}"),)
+    return (Effect(kind="egress", because=phrase(what_they_do, people=named)),)
 
 
 def hiding(facts: Facts) -> tuple[Effect, ...]:
@@ -53,4 +57,4 @@ def hiding(facts: Facts) -> tuple[Effect, ...]:
     whether it does."""
     if facts.email is None or facts.alert == "":
         return ()
-    return (Effect(kind="concealing", because=facts.alert or "the mail may be an alert"),)
+    return (Effect(kind="concealing", because=facts.alert or phrase("the mail may be an alert")),)

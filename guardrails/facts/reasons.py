@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from guardrails.facts.phrases import phrase
+
 
 class Reason(NamedTuple):
     code: str
@@ -112,7 +114,8 @@ SENTENCES = {reason.code: reason.sentence for reason in REASONS}
 
 def sentence(reason: str, detail: str = "") -> str:
     """A reason in words, with what it is about."""
-    return f"{SENTENCES[reason]} {detail}".strip()
+    why = phrase(SENTENCES[reason])
+    return phrase("%(why)s %(detail)s", why=why, detail=detail) if detail else why
 
 
 # There are enough questions: one more is not asked.

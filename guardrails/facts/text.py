@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from guardrails.facts.classes import Is
+from guardrails.facts.phrases import phrase
 
 # Letters and marks that show as nothing, beside the categories below.
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -41,21 +42,27 @@ def visible(text: str, *, limit: int | None = None) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
     if is_plain(cut):
         return cut
-    return "".join(
+    found = "".join(
         f"⟨U+{ord(character):04X}⟩" if is_hidden(character) and character not in LINE else character
         for character in cut
     )
+    return cut if found == cut else found  # a phrase stays one
 
 
-def quote(text: str, *, limit: int = 120, empty: str = "no title") -> str:
+NO_TITLE = phrase("no title")
+
+
+def quote(text: str, *, limit: int = 120, empty: str = NO_TITLE) -> str:
     """Somebody's words within a line of Remit's: in quotation marks that nothing inside can close
     or open, on one line, hidden characters shown, cut with the whole length said."""
     words = " ".join(visible(text).translate(INNER_QUOTES).split())
     if not words:
-        return f"({empty})"
+        return phrase("(%(empty)s)", empty=empty)
     if len(words) <= limit:
         return f"“{words}”"
-    return f"“{words[: limit - 1]}…” ({len(words)} characters)"
+    return phrase(
+        "“%(words)s…” (%(number)s characters)", words=words[: limit - 1], number=len(words)
+    )
 
 
 def heading_of(line: str) -> str:
@@ -72,8 +79,9 @@ def duration(seconds: int) -> str:
     """A length of time in the largest unit that says it exactly: “90 seconds”, “1 hour”."""
     for length, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
         if seconds % length == 0 and seconds >= length:
-            return f"{seconds // length} {unit}{'s' * (seconds != length)}"
-    return "0 seconds"
+            many = f"%(number)s {unit}s" if seconds != length else f"1 {unit}"
+            return phrase(many, number=seconds // length)
+    return phrase("%(number)s seconds", number=0)
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from guardrails.contracts import ActionRequest
-from guardrails.facts import targets
+from guardrails.facts import phrases, targets
 from guardrails.facts.facts import ObjectKind
 from guardrails.facts.people import Person
 from guardrails.facts.text import visible
@@ -57,7 +57,8 @@ def meant_by(
         return ""
     if object_id not in ids:
         return ""
-    return f"“{visible(phrase)}” means this {'mail' if kind == 'email' else 'event'}"
+    kinds = "“%(words)s” means this mail", "“%(words)s” means this event"
+    return phrases.phrase(kinds[kind != "email"], words=visible(phrase))
 
 
 def _events(
@@ -146,12 +147,16 @@ def _issue_meant_by(
     if query is not None:
         today = now.astimezone(where).date()
         keys = issue_queries.select_issues(query, issues, today=today)
-        return f"“{visible(query.phrase)}” means this issue" if key in keys else ""
+        if key not in keys:
+            return ""
+        return phrases.phrase("“%(words)s” means this issue", words=visible(query.phrase))
     called = issue_titles.called(words, issues)
     reporter = next((one.reporter for one in issues if one.key == key), None)
     if [*called] != [key] or not _is_inside(request, reporter):
         return ""
-    return f"“{visible(called[key])}” is the title of this issue alone"
+    return phrases.phrase(
+        "“%(words)s” is the title of this issue alone", words=visible(called[key])
+    )
 
 
 def _is_inside(request: ActionRequest, text: str | None) -> bool:

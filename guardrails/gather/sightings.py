@@ -6,6 +6,7 @@ from typing import Any
 
 from guardrails.facts.belonging import how_let_in
 from guardrails.facts.facts import Facts, ObjectKind
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import visible
 from integrations.contracts import Email
 
@@ -37,9 +38,11 @@ def first_seen(
         mail = next((mail for mail in mails if value.casefold() in _text_of(mail)), None)
         if mail is not None:
             subject = visible(" ".join(mail.subject.split()), limit=SUBJECT_SHOWN)
-            found[path] = (
-                f"NEW: first seen in a mail from {visible(mail.sender, limit=LONGEST)} "
-                f"of {mail.date:%Y-%m-%d} (“{subject}”)"
+            found[path] = phrase(
+                "NEW: first seen in a mail from %(who)s of %(day)s (“%(subject)s”)",
+                who=visible(mail.sender, limit=LONGEST),
+                day=f"{mail.date:%Y-%m-%d}",
+                subject=subject,
             )
     return found
 

@@ -324,6 +324,7 @@ class Migration(migrations.Migration):
                 ("policy_digest", models.CharField(help_text="The policy when it was asked.", max_length=64)),
                 ("description", models.TextField(help_text="The action in one line.")),
                 ("reason", models.TextField(blank=True, help_text="Why a person is asked.")),
+                ("wordings", models.JSONField(default=dict, help_text="How Remit's own lines were made, to say them in other languages.")),
                 (
                     "state",
                     models.CharField(
@@ -659,6 +660,7 @@ class Migration(migrations.Migration):
                 ("description", models.TextField(help_text="The refused action in one line.")),
                 ("fingerprint", models.CharField(help_text="Equal for equal changes: the same wish is one request.", max_length=64)),
                 ("differences", models.JSONField(default=list, help_text="What would change in words, or what was changed: one text each.")),
+                ("wordings", models.JSONField(default=dict, help_text="How Remit's own lines were made, to say them in other languages.")),
                 ("times_refused", models.PositiveIntegerField(default=1, help_text="Refusals among the account's latest decisions that it would end.")),
                 ("first_refused_at", models.DateTimeField(help_text="When the first of those was.")),
                 ("state", models.CharField(choices=[("open", "Waiting"), ("approved", "Approved"), ("declined", "Declined")], default="open", max_length=16)),

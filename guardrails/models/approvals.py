@@ -92,6 +92,9 @@ class Approval(models.Model):
     exposures = models.JSONField(
         default=list, help_text="What others get to see by it, and who they are."
     )
+    wordings = models.JSONField(
+        default=dict, help_text="How Remit's own lines were made, to say them in other languages."
+    )
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

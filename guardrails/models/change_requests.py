@@ -36,6 +36,9 @@ class ChangeRequest(models.Model):
     differences = models.JSONField(
         default=list, help_text="What would change in words, or what was changed: one text each."
     )
+    wordings = models.JSONField(
+        default=dict, help_text="How Remit's own lines were made, to say them in other languages."
+    )
     times_refused = models.PositiveIntegerField(
         default=1, help_text="Refusals among the account's latest decisions that it would end."
     )

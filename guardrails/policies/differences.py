@@ -8,6 +8,7 @@ from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.snapshot import Mode
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import duration, visible
 from guardrails.policies import explain, history
 
@@ -17,6 +18,7 @@ MODES: Mapping[Mode, str] = {
     "draft_only": "only drafted",
     "never": "refused",
 }
+HELD = "held for %(time)s first where it reaches others or destroys something"
 CARDINALITIES = {"single": "one at a time", "multi": "several at once"}
 KEYS: Mapping[str, tuple[str, ...]] = {
     "allowed_actions": ("action", "resource"),
@@ -99,35 +101,41 @@ def _key(section: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _name(section: str, entry: Mapping[str, Any]) -> str:
     if section == "groups":
-        return visible(f"Group “{entry['name']}”")
+        return phrase("Group “%(name)s”", name=visible(entry["name"]))
     action = registry.BY_NAME.get(entry["action"])
-    title = visible(action.title if action else entry["action"])
-    title = f"“{title}”" + (f" on {visible(entry['resource'])}" if entry["resource"] else "")
+    known = phrase(action.title) if action else visible(entry["action"])
+    title = phrase("“%(title)s”", title=known)
+    if entry["resource"]:
+        title = phrase("%(action)s on %(what)s", action=title, what=visible(entry["resource"]))
     if section == "allowed_actions":
-        return f"Allowed action {title}"
-    return f"{entry['kind'].replace('_', ' ').capitalize()} {visible(entry['id'])} for {title}"
+        return phrase("Allowed action %(action)s", action=title)
+    return phrase(
+        "%(kind)s %(id)s for %(action)s",
+        kind=phrase(entry["kind"].replace("_", " ").capitalize()),
+        id=visible(entry["id"]),
+        action=title,
+    )
 
 
 def _in_words(section: str, entry: Mapping[str, Any]) -> str:
     if section == "groups":
-        return CARDINALITIES[entry["cardinality"]]
+        return phrase(CARDINALITIES[entry["cardinality"]])
     if section == "allowed_actions":
         if not entry["enabled"]:
-            return "switched off"
-        only_if = "; ".join(map(explain.in_words, conditions.read_all(entry["conditions"])))
-        unapproved = ", also by patterns that nobody approved"
-        unapproved = unapproved if entry["patterns_unapproved"] else ""
-        in_words = ", also confirmed in words" if entry["confirm_in_words"] else ""
-        seconds = entry["hold_seconds"]
-        wait = f", held for {duration(seconds)} first where it reaches others or destroys something"
-        held = wait if seconds else ""
-        return (
-            MODES[entry["mode"]]
-            + (f", only if {only_if}" if only_if else "")
-            + held
-            + unapproved
-            + in_words
-        )
-    return visible(
-        f"called “{entry['name']}”" + (f", in “{entry['group']}”" if entry["group"] else "")
-    )
+            return phrase("switched off")
+        conditions_in_words = map(explain.in_words, conditions.read_all(entry["conditions"]))
+        only_if = joined(conditions_in_words, by="; ")
+        parts = [phrase(MODES[entry["mode"]])]
+        if only_if:
+            parts.append(phrase("only if %(conditions)s", conditions=only_if))
+        if entry["hold_seconds"]:
+            parts.append(phrase(HELD, time=duration(entry["hold_seconds"])))
+        if entry["patterns_unapproved"]:
+            parts.append(phrase("also by patterns that nobody approved"))
+        if entry["confirm_in_words"]:
+            parts.append(phrase("also confirmed in words"))
+        return joined(parts)
+    called = phrase("called “%(name)s”", name=visible(entry["name"]))
+    if not entry["group"]:
+        return called
+    return joined((called, phrase("in “%(group)s”", group=visible(entry["group"]))))

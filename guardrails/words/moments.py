@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
+from guardrails.facts.phrases import phrase
+
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -27,8 +29,19 @@ def instant(value: str) -> datetime | None:
 def clock_of(at: datetime, zone: tzinfo) -> str:
     """A moment as people read it, with the zone it is in: Fri 27 Nov 2026, 12:00 Europe/Berlin."""
     local = at.astimezone(zone)
-    return f"{day_of(local.date())}, {local:%H:%M} {zone}"
+    return phrase(
+        "%(day)s, %(time)s %(zone)s",
+        day=day_of(local.date()),
+        time=f"{local:%H:%M}",
+        zone=zone,
+    )
 
 
 def day_of(day: date) -> str:
-    return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
+    return phrase(
+        "%(weekday)s %(day)s %(month)s %(year)s",
+        weekday=phrase(WEEKDAYS[day.weekday()]),
+        day=day.day,
+        month=phrase(MONTHS[day.month - 1]),
+        year=day.year,
+    )

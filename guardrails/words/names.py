@@ -15,6 +15,7 @@ from itertools import pairwise, product, zip_longest
 from typing import NamedTuple
 
 from guardrails.facts.people import Person, spellings
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import visible
 from guardrails.words.name_words import (
     BUT,
@@ -59,15 +60,27 @@ class Mention(NamedTuple):
     def sentence(self) -> str:
         """Whom the name means, or may mean, for people."""
         if self.people[0].source == "self":
-            return f"“{visible(self.text)}” is the user."
+            return phrase("“%(name)s” is the user.", name=visible(self.text))
         first = self.people[:MOST_SHOWN]
         colleagues = [visible(str(one)) for one in first if one.source == "directory"]
         others = [visible(str(one)) for one in first if one.source != "directory"]
-        known = [f"{' or '.join(colleagues)} in the directory"] if colleagues else []
-        known += [f"{' or '.join(others)} in mail that the user sent"] if others else []
+        known = (
+            [phrase("%(people)s in the directory", people=_or(colleagues))] if colleagues else []
+        )
+        if others:
+            known.append(phrase("%(people)s in mail that the user sent", people=_or(others)))
         more = len(self.people) - MOST_SHOWN
-        known += [f"{more} more"] if more > 0 else []
-        return f"“{visible(self.text)}” is {' or '.join(known)}."
+        if more > 0:
+            known.append(phrase("%(number)s more", number=more))
+        return phrase("“%(name)s” is %(people)s.", name=visible(self.text), people=_or(known))
+
+
+def _or(people: Sequence[str]) -> str:
+    """“A or B or C”."""
+    found = people[0]
+    for one in people[1:]:
+        found = phrase("%(one)s or %(other)s", one=found, other=one)
+    return found
 
 
 class Token(NamedTuple):

@@ -5,6 +5,7 @@ import re
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
+from guardrails.facts import phrases
 from guardrails.facts.text import visible
 from guardrails.words.moments import clock_of, day_of, instant
 from guardrails.words.times import Said
@@ -41,7 +42,7 @@ def number_said(value: str, words: str) -> str:
 
 
 def _read_as(phrase: str, value: str) -> str:
-    return f"“{visible(phrase)}” read as {value}"
+    return phrases.phrase("“%(words)s” read as %(value)s", words=visible(phrase), value=value)
 
 
 def _numbers(text: str) -> set[Decimal | None]:

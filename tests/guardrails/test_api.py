@@ -286,7 +286,8 @@ def test_a_list_takes_the_same_queries_whatever_its_length(
     for _ in range(number):
         execute(office.request("archive", {"email_id": office.receive()}))
     api.get(APPROVALS, user_id=office.user_id)  # notes the token's use
-    with django_assert_num_queries(3):
+    # The approvals, the zones of their users, the language of the user; and who calls.
+    with django_assert_num_queries(4):
         assert len(api.get(APPROVALS, user_id=office.user_id).json()) == number
 
 

@@ -16,6 +16,7 @@ from guardrails.actions.calendar.events import kind_of, people_of, titled, with_
 from guardrails.actions.calendar.restore_event import RestoreEvent
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
 from integrations.ports.calendar import CalendarWriter
@@ -46,8 +47,10 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
         return people_of(facts)
 
     def effects(self, arguments: CancelCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
-        gone = Effect(kind="destructive", because="the event and the answers to it will be gone")
-        return (*reaching(facts.event_people or (), "hear that it is cancelled"), gone)
+        gone = Effect(
+            kind="destructive", because=phrase("the event and the answers to it will be gone")
+        )
+        return (*reaching(facts.event_people or (), "%(people)s hear that it is cancelled"), gone)
 
     def undo(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
         inverse = self.inverse(arguments, facts, ())
@@ -92,10 +95,15 @@ class CancelCalendarEvent(CalendarAction[CancelCalendarEventArguments]):
     def differences(
         self, arguments: CancelCalendarEventArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
-        return (("on the calendar", titled(facts), "cancelled"),)
+        return (("on the calendar", titled(facts), phrase("cancelled")),)
 
     def describe(self, arguments: CancelCalendarEventArguments, facts: Facts) -> str:
-        return f"Cancel {kind_of(facts)}{with_people(facts)} {titled(facts)}"
+        return phrase(
+            "Cancel %(event)s%(people)s %(title)s",
+            event=kind_of(facts),
+            people=with_people(facts),
+            title=titled(facts),
+        )
 
     def perform(
         self, writer: CalendarWriter, arguments: CancelCalendarEventArguments, call: Call

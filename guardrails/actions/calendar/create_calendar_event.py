@@ -13,10 +13,11 @@ from guardrails.actions.base import (
     Outcome,
     artifact,
 )
-from guardrails.actions.calendar.events import Moment, in_order
+from guardrails.actions.calendar.events import Moment, in_order, with_all
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Addresses, Target
 from guardrails.facts.text import Body, Line, quote
 from integrations.ports.calendar import CalendarWriter
@@ -54,7 +55,7 @@ class CreateCalendarEvent(CalendarAction[CreateCalendarEventArguments]):
         return receivers("to", arguments.attendees, field="attendees")
 
     def effects(self, arguments: CreateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(arguments.attendees, "get an invitation")
+        return reaching(arguments.attendees, "%(people)s get an invitation")
 
     def undo(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
         return "Cancel the event." + (" Who was invited gets a note." * bool(arguments.attendees))
@@ -69,8 +70,13 @@ class CreateCalendarEvent(CalendarAction[CreateCalendarEventArguments]):
         )
 
     def describe(self, arguments: CreateCalendarEventArguments, facts: Facts) -> str:
-        people = f" with {named(arguments.attendees)}" if arguments.attendees else ""
-        return f"Create an event{people}, {arguments.start}: {quote(arguments.title)}"
+        people = with_all(named(arguments.attendees)) if arguments.attendees else ""
+        return phrase(
+            "Create an event%(people)s, %(start)s: %(title)s",
+            people=people,
+            start=arguments.start,
+            title=quote(arguments.title),
+        )
 
     def perform(
         self, writer: CalendarWriter, arguments: CreateCalendarEventArguments, call: Call

@@ -10,6 +10,7 @@ from guardrails.facts.classes import Is
 from guardrails.facts.content import Content, of_object
 from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import quote, visible
 from integrations.contracts import Event
@@ -50,25 +51,34 @@ def kind_of(facts: Facts) -> str:
     """What the action is about: an event, one of a series alone, or every one of it."""
     event = facts.event
     if event is None or not (event.series_id or event.recurrence):
-        return "an event"
+        return phrase("an event")
     if event.recurrence or event.this_and_future:
-        return "a whole series of events"
+        return phrase("a whole series of events")
     day = event.start.astimezone(find_zone(event.time_zone) or event.start.tzinfo)
-    return f"only the one on {day:%A} {day.day} {day:%B %Y} of a series"
+    return phrase("only the one on %(day)s of a series", day=f"{day:%A} {day.day} {day:%B %Y}")
 
 
 def titled(facts: Facts) -> str:
     """When the event is, and its title, quoted."""
     if facts.event is None:
         return ""
-    return f"on {facts.event.start:%Y-%m-%d %H:%M %Z}: {quote(facts.event.title)}"
+    return phrase(
+        "on %(time)s: %(title)s",
+        time=f"{facts.event.start:%Y-%m-%d %H:%M %Z}",
+        title=quote(facts.event.title),
+    )
 
 
 def with_people(facts: Facts, added: Sequence[str] = ()) -> str:
     """Everybody else whom a change of the event reaches, as they stand in a line."""
     present = [one.value for one in people_of(facts) or ()]
     people = dict.fromkeys((*added, *present))
-    return f" with {', '.join(map(visible, people))}" if people else ""
+    return with_all(", ".join(map(visible, people))) if people else ""
+
+
+def with_all(people: str) -> str:
+    """People as they stand in a line, with a blank before."""
+    return phrase(" with %(people)s", people=people)
 
 
 def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:

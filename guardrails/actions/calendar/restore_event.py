@@ -9,6 +9,7 @@ from guardrails.actions.calendar.events import people_of, titled, with_people
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
 from integrations.ports.calendar import CalendarWriter
@@ -56,11 +57,15 @@ class RestoreEvent(CalendarAction[RestoreEventArguments]):
 
     def effects(self, arguments: RestoreEventArguments, facts: Facts) -> tuple[Effect, ...]:
         people = facts.others((*(facts.event_people or ()), *arguments.attendees))
-        return reaching(people, "hear of the change")
+        return reaching(people, "%(people)s hear of the change")
 
     def describe(self, arguments: RestoreEventArguments, facts: Facts) -> str:
-        names = ", ".join(arguments.names)
-        return f"Put back {names} of an event{with_people(facts)} {titled(facts)}"
+        return phrase(
+            "Put back %(names)s of an event%(people)s %(title)s",
+            names=joined(map(phrase, arguments.names)),
+            people=with_people(facts),
+            title=titled(facts),
+        )
 
     def perform(
         self, writer: CalendarWriter, arguments: RestoreEventArguments, call: Call

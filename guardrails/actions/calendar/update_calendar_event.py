@@ -28,6 +28,7 @@ from guardrails.actions.mail.messages import receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Addresses, Target
 from guardrails.facts.text import Body, Line, ObjectId, visible
 from integrations.ports.calendar import CalendarWriter
@@ -84,7 +85,7 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
 
     def effects(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> tuple[Effect, ...]:
         people = facts.others((*(facts.event_people or ()), *(arguments.attendees or ())))
-        return reaching(people, "hear of the change")
+        return reaching(people, "%(people)s hear of the change")
 
     def exposes(
         self, arguments: UpdateCalendarEventArguments, facts: Facts
@@ -138,8 +139,13 @@ class UpdateCalendarEvent(CalendarAction[UpdateCalendarEventArguments]):
 
     def describe(self, arguments: UpdateCalendarEventArguments, facts: Facts) -> str:
         people = with_people(facts, facts.others(arguments.attendees or ()))
-        changes = ", ".join(arguments.changes())
-        return f"Change {kind_of(facts)}{people} ({changes}) {titled(facts)}"
+        return phrase(
+            "Change %(event)s%(people)s (%(changes)s) %(title)s",
+            event=kind_of(facts),
+            people=people,
+            changes=joined(map(phrase, arguments.changes())),
+            title=titled(facts),
+        )
 
     def perform(
         self, writer: CalendarWriter, arguments: UpdateCalendarEventArguments, call: Call

@@ -16,6 +16,7 @@ from guardrails.actions.files.documents import added, readers, titled
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import Body, ObjectId
 from integrations.ports.files import FilesWriter
@@ -49,7 +50,7 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
         return readers("document.readers", facts.document_readers)
 
     def effects(self, arguments: AppendDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(facts.document_readers or (), "read this document")
+        return reaching(facts.document_readers or (), "%(people)s read this document")
 
     def exposes(self, arguments: AppendDocumentArguments, facts: Facts) -> tuple[Exposure, ...]:
         return added(facts, arguments.content)
@@ -64,7 +65,11 @@ class AppendDocument(FilesAction[AppendDocumentArguments]):
         return (("end of the text", end or NOTHING, f"{end}{arguments.content}"),)
 
     def describe(self, arguments: AppendDocumentArguments, facts: Facts) -> str:
-        return f"Add {len(arguments.content)} characters to a document: {titled(facts)}"
+        return phrase(
+            "Add %(number)s characters to a document: %(title)s",
+            number=len(arguments.content),
+            title=titled(facts),
+        )
 
     def perform(
         self, writer: FilesWriter, arguments: AppendDocumentArguments, call: Call

@@ -7,6 +7,7 @@ from guardrails.actions.base import Arguments, Call, FilesAction, Outcome, artif
 from guardrails.actions.files.documents import folder, folder_name, readers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import Body, Line, TargetId, quote
 from integrations.ports.files import FilesWriter
@@ -41,14 +42,18 @@ class CreateDocument(FilesAction[CreateDocumentArguments]):
         return readers("folder.readers", facts.folder_readers(arguments.folder_id))
 
     def effects(self, arguments: CreateDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(facts.folder_readers(arguments.folder_id) or (), "read this folder")
+        return reaching(
+            facts.folder_readers(arguments.folder_id) or (), "%(people)s read this folder"
+        )
 
     def undo(self, arguments: CreateDocumentArguments, facts: Facts) -> str:
         return "Delete the document."
 
     def describe(self, arguments: CreateDocumentArguments, facts: Facts) -> str:
         where = folder_name(facts, arguments.folder_id)
-        return f"Create a document in {where}: {quote(arguments.name)}"
+        return phrase(
+            "Create a document in %(where)s: %(title)s", where=where, title=quote(arguments.name)
+        )
 
     def perform(
         self, writer: FilesWriter, arguments: CreateDocumentArguments, call: Call

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from guardrails.facts.content import Content, of_object
 from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target, audience
 from guardrails.facts.text import quote, visible
 from integrations.contracts import Document
@@ -21,7 +22,9 @@ def readers(path: str, people: Sequence[str] | None) -> tuple[Target, ...] | Non
 
 def folder_name(facts: Facts, folder_id: str | None) -> str:
     """The folder's path for people."""
-    return visible(facts.drive_folders.get(folder_id or "", folder_id or "the top folder"))
+    if not folder_id:
+        return phrase("the top folder")
+    return visible(facts.drive_folders.get(folder_id, folder_id))
 
 
 def titled(facts: Facts) -> str:

@@ -16,6 +16,7 @@ from guardrails.actions.files.documents import exposed, folder, folder_name, rea
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId
 from integrations.ports.files import FilesWriter
@@ -50,7 +51,9 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
         return readers("folder.readers", _concerned(arguments, facts))
 
     def effects(self, arguments: MoveDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(_concerned(arguments, facts) or (), "own the document or read the folder")
+        return reaching(
+            _concerned(arguments, facts) or (), "%(people)s own the document or read the folder"
+        )
 
     def exposes(self, arguments: MoveDocumentArguments, facts: Facts) -> tuple[Exposure, ...]:
         known = dict(facts.document_roles)
@@ -85,7 +88,8 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
         )
 
     def describe(self, arguments: MoveDocumentArguments, facts: Facts) -> str:
-        return f"Move to {folder_name(facts, arguments.folder_id)}: {titled(facts)}"
+        where = folder_name(facts, arguments.folder_id)
+        return phrase("Move to %(where)s: %(title)s", where=where, title=titled(facts))
 
     def already_so(
         self, arguments: MoveDocumentArguments, facts: Facts, removals: Sequence[str]

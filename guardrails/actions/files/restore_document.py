@@ -8,6 +8,7 @@ from guardrails.actions.files.documents import titled
 from guardrails.actions.files.trash_document import DocumentArguments
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from integrations.ports.files import FilesWriter
 
 
@@ -24,10 +25,10 @@ class RestoreDocument(FilesAction[DocumentArguments]):
     arguments = DocumentArguments
 
     def effects(self, arguments: DocumentArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(facts.document_readers or (), "read the document again")
+        return reaching(facts.document_readers or (), "%(people)s read the document again")
 
     def describe(self, arguments: DocumentArguments, facts: Facts) -> str:
-        return f"Take out of the trash: {titled(facts)}"
+        return phrase("Take out of the trash: %(title)s", title=titled(facts))
 
     def already_so(
         self, arguments: DocumentArguments, facts: Facts, removals: Sequence[str]

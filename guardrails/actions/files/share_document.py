@@ -17,6 +17,7 @@ from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Address, Target, audience
 from guardrails.facts.text import ObjectId
 from integrations.ports.files import FilesWriter
@@ -58,7 +59,11 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
         return (
             Effect(
                 kind="egress",
-                because=f"{arguments.email} becomes a {arguments.role} of all of the document",
+                because=phrase(
+                    "%(who)s becomes a %(role)s of all of the document",
+                    who=arguments.email,
+                    role=phrase(arguments.role),
+                ),
             ),
         )
 
@@ -87,7 +92,12 @@ class ShareDocument(FilesAction[ShareDocumentArguments]):
         return Inverse(action_type=self.name, arguments={**given, "role": before})
 
     def describe(self, arguments: ShareDocumentArguments, facts: Facts) -> str:
-        return f"Share with {arguments.email} as {arguments.role}: {titled(facts)}"
+        return phrase(
+            "Share with %(who)s as %(role)s: %(title)s",
+            who=arguments.email,
+            role=phrase(arguments.role),
+            title=titled(facts),
+        )
 
     def already_so(
         self, arguments: ShareDocumentArguments, facts: Facts, removals: Sequence[str]

@@ -16,6 +16,7 @@ from guardrails.actions.base import (
 from guardrails.actions.files.documents import titled
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import ObjectId, visible
 from integrations.ports.files import FilesWriter
 
@@ -43,10 +44,10 @@ class TrashDocument(FilesAction[DocumentArguments]):
 
     def effects(self, arguments: DocumentArguments, facts: Facts) -> tuple[Effect, ...]:
         readers = facts.document_readers
-        gone = "the trash is emptied after a while"
+        gone = phrase("the trash is emptied after a while")
         if readers != ():
-            whom = visible(", ".join(readers)) if readers else "nobody knows who"
-            gone = f"{gone}, and others no longer read it ({whom})"
+            whom = visible(", ".join(readers)) if readers else phrase("nobody knows who")
+            gone = phrase("%(gone)s, and others no longer read it (%(whom)s)", gone=gone, whom=whom)
         return (Effect(kind="destructive", because=gone),)
 
     def undo(self, arguments: DocumentArguments, facts: Facts) -> str:
@@ -63,10 +64,13 @@ class TrashDocument(FilesAction[DocumentArguments]):
         self, arguments: DocumentArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         readers = in_words(facts.document_readers or ())
-        return (("in the trash", "no", "yes"), ("readers", readers, NOTHING))
+        return (
+            ("in the trash", phrase("no"), phrase("yes")),
+            ("readers", readers, NOTHING),
+        )
 
     def describe(self, arguments: DocumentArguments, facts: Facts) -> str:
-        return f"Put into the trash: {titled(facts)}"
+        return phrase("Put into the trash: %(title)s", title=titled(facts))
 
     def already_so(
         self, arguments: DocumentArguments, facts: Facts, removals: Sequence[str]

@@ -8,6 +8,7 @@ from guardrails.actions.files.documents import titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import ObjectId
 from integrations.ports.files import FilesWriter
 
@@ -30,10 +31,17 @@ class UnshareDocument(FilesAction[UnshareDocumentArguments]):
     arguments = UnshareDocumentArguments
 
     def effects(self, arguments: UnshareDocumentArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="egress", because=f"{arguments.email} no longer sees the document"),)
+        return (
+            Effect(
+                kind="egress",
+                because=phrase("%(who)s no longer sees the document", who=arguments.email),
+            ),
+        )
 
     def describe(self, arguments: UnshareDocumentArguments, facts: Facts) -> str:
-        return f"Stop sharing with {arguments.email}: {titled(facts)}"
+        return phrase(
+            "Stop sharing with %(who)s: %(title)s", who=arguments.email, title=titled(facts)
+        )
 
     def already_so(
         self, arguments: UnshareDocumentArguments, facts: Facts, removals: Sequence[str]

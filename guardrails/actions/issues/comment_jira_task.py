@@ -9,6 +9,7 @@ from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome
 from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, Unmentioning
 from integrations.ports.issues import IssuesWriter
@@ -46,7 +47,7 @@ class CommentJiraTask(IssuesAction[CommentJiraTaskArguments]):
         return "Delete the comment. Who was notified has read it."
 
     def describe(self, arguments: CommentJiraTaskArguments, facts: Facts) -> str:
-        return f"Comment on {arguments.issue_key}: {titled(facts)}"
+        return phrase("Comment on %(key)s: %(title)s", key=arguments.issue_key, title=titled(facts))
 
     def perform(
         self, writer: IssuesWriter, arguments: CommentJiraTaskArguments, call: Call

@@ -9,6 +9,7 @@ from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome, arti
 from guardrails.actions.issues.issues import IN_PROJECT, Day, IssueType, Priority
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Address, Target
 from guardrails.facts.text import Line, TargetId, Unmentioning, quote
 from integrations.ports.issues import IssuesWriter
@@ -60,7 +61,12 @@ class CreateJiraTask(IssuesAction[CreateJiraTaskArguments]):
         return IN_PROJECT
 
     def describe(self, arguments: CreateJiraTaskArguments, facts: Facts) -> str:
-        return f"Create a {arguments.type} in {arguments.project_key}: {quote(arguments.summary)}"
+        return phrase(
+            "Create a %(type)s in %(project)s: %(title)s",
+            type=phrase(arguments.type),
+            project=arguments.project_key,
+            title=quote(arguments.summary),
+        )
 
     def perform(
         self, writer: IssuesWriter, arguments: CreateJiraTaskArguments, call: Call

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import quote
 
@@ -28,7 +29,7 @@ def day(text: str) -> str:
 
 
 Day = Annotated[str, Field(max_length=10), AfterValidator(day), Is("time")]
-IN_PROJECT = (Effect(kind="egress", because="everybody in the project sees the issue"),)
+IN_PROJECT = (Effect(kind="egress", because=phrase("everybody in the project sees the issue")),)
 
 
 def project_of(facts: Facts) -> tuple[Target, ...]:

@@ -10,6 +10,7 @@ from guardrails.actions.issues.issues import IN_PROJECT, Day, project_of, titled
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId
 from integrations.ports.issues import IssuesWriter
@@ -63,7 +64,12 @@ class RestoreIssue(IssuesAction[RestoreIssueArguments]):
         return IN_PROJECT
 
     def describe(self, arguments: RestoreIssueArguments, facts: Facts) -> str:
-        return f"Put back {', '.join(arguments.names)} of {arguments.issue_key}: {titled(facts)}"
+        return phrase(
+            "Put back %(names)s of %(key)s: %(title)s",
+            names=joined(map(phrase, arguments.names)),
+            key=arguments.issue_key,
+            title=titled(facts),
+        )
 
     def perform(
         self, writer: IssuesWriter, arguments: RestoreIssueArguments, call: Call

@@ -25,6 +25,7 @@ from guardrails.actions.issues.issues import (
 )
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Address, Target
 from guardrails.facts.text import Line, ObjectId, TargetId, Unmentioning, visible
 from integrations.ports.issues import IssuesWriter
@@ -124,11 +125,18 @@ class UpdateJiraTask(IssuesAction[UpdateJiraTaskArguments]):
 
     def describe(self, arguments: UpdateJiraTaskArguments, facts: Facts) -> str:
         assignee = arguments.assignee
-        changes = ", ".join(
-            f"{name} {assignee}" if name == "assignee" and assignee else name
+        changes = joined(
+            phrase("%(name)s %(who)s", name=phrase(name), who=assignee)
+            if name == "assignee" and assignee
+            else phrase(name)
             for name in arguments.changes()
         )
-        return f"Change {arguments.issue_key} ({changes}): {titled(facts)}"
+        return phrase(
+            "Change %(key)s (%(changes)s): %(title)s",
+            key=arguments.issue_key,
+            changes=changes,
+            title=titled(facts),
+        )
 
     def already_so(
         self, arguments: UpdateJiraTaskArguments, facts: Facts, removals: Sequence[str]

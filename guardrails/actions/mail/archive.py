@@ -7,6 +7,7 @@ from guardrails.actions.base import Call, Difference
 from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.taking_off import MailArguments, TakesOff
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from integrations.ports.mail import MailWriter
 
 
@@ -21,10 +22,10 @@ class Archive(TakesOff):
     def differences(
         self, arguments: MailArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
-        return (("in the inbox", "yes", "no"),)
+        return (("in the inbox", phrase("yes"), phrase("no")),)
 
     def describe(self, arguments: MailArguments, facts: Facts) -> str:
-        return f"Archive: {subject_of(facts)}"
+        return phrase("Archive: %(title)s", title=subject_of(facts))
 
     def perform(self, writer: MailWriter, arguments: MailArguments, call: Call) -> dict[str, Any]:
         return writer.archive(arguments.email_id, key=call.key)

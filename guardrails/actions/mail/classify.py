@@ -20,6 +20,7 @@ from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId, visible
 from integrations.ports.mail import MailWriter
@@ -87,7 +88,7 @@ class Classify(MailAction[ClassifyArguments]):
 
     def describe(self, arguments: ClassifyArguments, facts: Facts) -> str:
         name = (facts.labels or {}).get(arguments.label_id, arguments.label_id)
-        return f"Label as {visible(name)}: {subject_of(facts)}"
+        return phrase("Label as %(label)s: %(title)s", label=visible(name), title=subject_of(facts))
 
     def already_so(
         self, arguments: ClassifyArguments, facts: Facts, removals: Sequence[str]

@@ -12,6 +12,7 @@ from guardrails.actions.base import (
 from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import ObjectId
 from integrations.ports.mail import MailWriter
 
@@ -32,17 +33,18 @@ class DeleteDraft(MailAction[DeleteDraftArguments]):
     arguments = DeleteDraftArguments
 
     def effects(self, arguments: DeleteDraftArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="destructive", because="the draft is deleted, no matter who wrote it"),)
+        gone = phrase("the draft is deleted, no matter who wrote it")
+        return (Effect(kind="destructive", because=gone),)
 
     def differences(
         self, arguments: DeleteDraftArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
         if facts.draft is None:
             return ()
-        return (("draft", f"{facts.draft.subject}\n{facts.draft.body}", "deleted"),)
+        return (("draft", f"{facts.draft.subject}\n{facts.draft.body}", phrase("deleted")),)
 
     def describe(self, arguments: DeleteDraftArguments, facts: Facts) -> str:
-        return f"Delete the draft: {subject_of(facts)}"
+        return phrase("Delete the draft: %(title)s", title=subject_of(facts))
 
     def perform(
         self, writer: MailWriter, arguments: DeleteDraftArguments, call: Call

@@ -17,6 +17,7 @@ from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Unasked
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Address, Addresses, Target, audience
 from guardrails.facts.text import Body, Line, ObjectId, quote
 from integrations.contracts import OutgoingMail
@@ -59,7 +60,7 @@ class Draft(MailAction[DraftArguments]):
         return None if facts.mailbox is None else audience("mailbox", facts.mailbox_members)
 
     def effects(self, arguments: DraftArguments, facts: Facts) -> tuple[Effect, ...]:
-        return reaching(facts.mailbox_members, "also read this mailbox's drafts")
+        return reaching(facts.mailbox_members, "%(people)s also read this mailbox's drafts")
 
     def undo(self, arguments: DraftArguments, facts: Facts) -> str:
         return "Delete the draft."
@@ -72,7 +73,11 @@ class Draft(MailAction[DraftArguments]):
         )
 
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
-        return f"Draft a reply to {named(arguments.to + arguments.cc)}: {quote(arguments.subject)}"
+        return phrase(
+            "Draft a reply to %(people)s: %(title)s",
+            people=named(arguments.to + arguments.cc),
+            title=quote(arguments.subject),
+        )
 
     def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
         unasked = call.unasked or Unasked()

@@ -8,6 +8,7 @@ from guardrails.actions.mail.sending import Sends, WithFiles
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Body, ObjectId
 from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
@@ -35,7 +36,10 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
         attached = len(facts.email.attachments) if facts.email else 0
         return (
             Effect(
-                kind="egress", because=f"the whole mail is sent on, with {attached} attachments"
+                kind="egress",
+                because=phrase(
+                    "the whole mail is sent on, with %(number)s attachments", number=attached
+                ),
             ),
         )
 
@@ -45,7 +49,12 @@ class ForwardEmail(Sends[ForwardEmailArguments]):
 
     def describe(self, arguments: ForwardEmailArguments, facts: Facts) -> str:
         files = arguments.with_files(facts)
-        return f"Forward to {arguments.in_words()}: {subject_of(facts)}{files}"
+        return phrase(
+            "Forward to %(people)s: %(title)s%(files)s",
+            people=arguments.in_words(),
+            title=subject_of(facts),
+            files=files,
+        )
 
     def perform(
         self, writer: MailWriter, arguments: ForwardEmailArguments, call: Call

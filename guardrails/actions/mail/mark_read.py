@@ -7,6 +7,7 @@ from guardrails.actions.base import Call, Difference
 from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.taking_off import MailArguments, TakesOff
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from integrations.ports.mail import MailWriter
 
 
@@ -21,10 +22,10 @@ class MarkRead(TakesOff):
     def differences(
         self, arguments: MailArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
-        return (("read", "no", "yes"),)
+        return (("read", phrase("no"), phrase("yes")),)
 
     def describe(self, arguments: MailArguments, facts: Facts) -> str:
-        return f"Mark as read: {subject_of(facts)}"
+        return phrase("Mark as read: %(title)s", title=subject_of(facts))
 
     def perform(self, writer: MailWriter, arguments: MailArguments, call: Call) -> dict[str, Any]:
         return writer.mark_read(arguments.email_id, key=call.key)

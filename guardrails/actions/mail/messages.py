@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from guardrails.facts.content import Content
 from guardrails.facts.exposure import ExposedObject, Exposure, Reader, expose, with_readers
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Role, Target
 from guardrails.facts.text import quote
 
@@ -41,4 +42,4 @@ def exposed(facts: Facts, coming: Iterable[Reader]) -> tuple[Exposure, ...]:
 def subject_of(facts: Facts) -> str:
     """The subject of the mail or draft at hand, quoted."""
     mail = facts.email or facts.draft
-    return quote(mail.subject if mail else "", empty="no subject")
+    return quote(mail.subject if mail else "", empty=phrase("no subject"))

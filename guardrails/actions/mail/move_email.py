@@ -15,6 +15,7 @@ from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
 from guardrails.facts.text import ObjectId, TargetId, visible
 from integrations.ports.mail import MailWriter
@@ -63,7 +64,7 @@ class MoveEmail(MailAction[MoveEmailArguments]):
     ) -> tuple[Difference, ...]:
         before = ", ".join(facts.mail_folders[folder] for folder in _present(facts))
         after = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)
-        return (("folder", before or "archive", after),)
+        return (("folder", before or phrase("archive"), after),)
 
     def inverse(
         self, arguments: MoveEmailArguments, facts: Facts, removals: Sequence[str]
@@ -77,7 +78,7 @@ class MoveEmail(MailAction[MoveEmailArguments]):
 
     def describe(self, arguments: MoveEmailArguments, facts: Facts) -> str:
         name = facts.mail_folders.get(arguments.folder_id, arguments.folder_id)
-        return f"Move to {visible(name)}: {subject_of(facts)}"
+        return phrase("Move to %(where)s: %(title)s", where=visible(name), title=subject_of(facts))
 
     def already_so(
         self, arguments: MoveEmailArguments, facts: Facts, removals: Sequence[str]

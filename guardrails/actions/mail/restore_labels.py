@@ -14,6 +14,7 @@ from guardrails.actions.base import (
 from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import ObjectId, TargetId
 from integrations.ports.mail import MailWriter
 
@@ -42,7 +43,7 @@ class RestoreLabels(MailAction[RestoreLabelsArguments]):
         return hiding(facts) if arguments.remove else ()
 
     def describe(self, arguments: RestoreLabelsArguments, facts: Facts) -> str:
-        return f"Put the labels back: {subject_of(facts)}"
+        return phrase("Put the labels back: %(title)s", title=subject_of(facts))
 
     def is_as_left(self, arguments: RestoreLabelsArguments, facts: Facts) -> bool:
         labels = set(facts.email.labels) if facts.email else set()

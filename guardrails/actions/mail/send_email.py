@@ -6,6 +6,7 @@ from guardrails.actions.base import Call
 from guardrails.actions.mail.sending import Sends, WithFiles
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Body, Line, ObjectId, quote
 from integrations.contracts import OutgoingMail
 from integrations.ports.mail import MailWriter
@@ -31,11 +32,17 @@ class SendEmail(Sends[SendEmailArguments]):
     arguments = SendEmailArguments
 
     def effects(self, arguments: SendEmailArguments, facts: Facts) -> tuple[Effect, ...]:
-        return (Effect(kind="egress", because=f"a mail is sent{arguments.with_files(facts)}"),)
+        sent = phrase("a mail is sent%(files)s", files=arguments.with_files(facts))
+        return (Effect(kind="egress", because=sent),)
 
     def describe(self, arguments: SendEmailArguments, facts: Facts) -> str:
         files = arguments.with_files(facts)
-        return f"Send to {arguments.in_words()}: {quote(arguments.subject)}{files}"
+        return phrase(
+            "Send to %(people)s: %(title)s%(files)s",
+            people=arguments.in_words(),
+            title=quote(arguments.subject),
+            files=files,
+        )
 
     def perform(
         self, writer: MailWriter, arguments: SendEmailArguments, call: Call

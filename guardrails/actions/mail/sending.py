@@ -10,6 +10,7 @@ from guardrails.actions.files import documents
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Address, Addresses, Target
 from guardrails.facts.text import ObjectId, quote
 
@@ -26,8 +27,13 @@ class Receivers(Arguments):
         return (*self.to, *self.cc, *self.bcc)
 
     def in_words(self) -> str:
-        hidden = f", blind copy to {named(self.bcc)}" if self.bcc else ""
-        return f"{named(self.to + self.cc)}{hidden}"
+        if not self.bcc:
+            return named(self.to + self.cc)
+        return phrase(
+            "%(people)s, blind copy to %(hidden)s",
+            people=named(self.to + self.cc),
+            hidden=named(self.bcc),
+        )
 
 
 class WithFiles(Receivers):
@@ -38,7 +44,7 @@ class WithFiles(Receivers):
     def with_files(self, facts: Facts) -> str:
         """The names of the documents, as they stand in a line."""
         names = [quote(one.object_title) for one in facts.attached]
-        return f" with {', '.join(names)}" if names else ""
+        return phrase(" with %(files)s", files=", ".join(names)) if names else ""
 
 
 R = TypeVar("R", bound=WithFiles)

@@ -9,6 +9,7 @@ from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.actions.mail.taking_off import MailArguments
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import INBOX, TRASH, Facts
+from guardrails.facts.phrases import phrase
 from integrations.ports.mail import MailWriter
 
 
@@ -24,7 +25,7 @@ class TrashEmail(MailAction[MailArguments]):
     arguments = MailArguments
 
     def effects(self, arguments: MailArguments, facts: Facts) -> tuple[Effect, ...]:
-        gone = Effect(kind="destructive", because="the trash is emptied after a while")
+        gone = Effect(kind="destructive", because=phrase("the trash is emptied after a while"))
         return (gone, *hiding(facts))
 
     def undo(self, arguments: MailArguments, facts: Facts) -> str:
@@ -39,10 +40,10 @@ class TrashEmail(MailAction[MailArguments]):
     def differences(
         self, arguments: MailArguments, facts: Facts, removals: Sequence[str]
     ) -> tuple[Difference, ...]:
-        return (("in the trash", "no", "yes"),)
+        return (("in the trash", phrase("no"), phrase("yes")),)
 
     def describe(self, arguments: MailArguments, facts: Facts) -> str:
-        return f"Put into the trash: {subject_of(facts)}"
+        return phrase("Put into the trash: %(title)s", title=subject_of(facts))
 
     def already_so(self, arguments: MailArguments, facts: Facts, removals: Sequence[str]) -> bool:
         return facts.email is not None and TRASH in facts.email.labels

@@ -18,6 +18,7 @@ from guardrails.facts import addressing, tool_schemas
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target, address_or_none
 from guardrails.facts.text import TargetId, storable, visible
 from integrations.ports.tools import ToolsWriter
@@ -100,15 +101,21 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
 
     def effects(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[Effect, ...]:
         tool = facts.tool
-        server = visible(tool.server, limit=100) if tool else "somebody"
-        out = Effect(kind="egress", because=f"the MCP server {server} gets all of this")
+        server = visible(tool.server, limit=100) if tool else phrase("somebody")
+        out = Effect(
+            kind="egress",
+            because=phrase("the MCP server %(server)s gets all of this", server=server),
+        )
         if tool and tool.effect in ("reading", "undoable"):
             return (out,)
-        return (out, Effect(kind="destructive", because="only the server knows what it changes"))
+        return (
+            out,
+            Effect(kind="destructive", because=phrase("only the server knows what it changes")),
+        )
 
     def describe(self, arguments: CallMcpToolArguments, facts: Facts) -> str:
-        server = visible(facts.tool.server, limit=100) if facts.tool else "an MCP server"
-        return f"Call {arguments.tool} of {server}"
+        server = visible(facts.tool.server, limit=100) if facts.tool else phrase("an MCP server")
+        return phrase("Call %(tool)s of %(server)s", tool=arguments.tool, server=server)
 
     def perform(
         self, writer: ToolsWriter, arguments: CallMcpToolArguments, call: Call

@@ -28,7 +28,7 @@ def context(approval: Approval) -> dict[str, Any]:
         "targets": [value for value in card.values if value.is_target],
         "rest": [value for value in card.values if not value.is_target],
         "side_effects": [visible(text) for text in card.side_effects],
-        "why": visible(approval.reason),
+        "why": visible(card.reason),
         "proposed": list(_in_words(changed)),
         "times": list(_times(approval, ZoneInfo(zone))),
         "person_said": visible(approval.decision_reason),

@@ -13,13 +13,14 @@ from guardrails.decide.provenance import THE_USERS, strongest
 from guardrails.facts import content
 from guardrails.facts.classes import ArgumentClass
 from guardrails.facts.exposure import NAMED
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Target
 
 BY_PEOPLE = frozenset({"chat", "operator"})
 WRITTEN: Mapping[ArgumentClass, str] = {
-    "text": "The text was written by the agent",
-    "time": "The time was chosen by the agent",
-    "number": "The number was chosen by the agent",
+    "text": "The text was written by the agent (%(where)s).",
+    "time": "The time was chosen by the agent (%(where)s).",
+    "number": "The number was chosen by the agent (%(where)s).",
 }
 
 
@@ -38,18 +39,18 @@ def reasons_to_ask(case: Case) -> Iterator[Cause]:
 def _in_general(case: Case) -> Iterator[str]:
     """By the policy, by what led to it and by its effects."""
     if case.request.origin.revises:
-        yield "A person changed what the agent proposed."
+        yield phrase("A person changed what the agent proposed.")
     if case.mode == "ask":
-        yield "The policy says so."
+        yield phrase("The policy says so.")
     if "ask" in [limit.mode for limit in case.limits]:
-        yield "The organisation's ceiling says so."
+        yield phrase("The organisation's ceiling says so.")
     if case.request.origin.tighten:
-        yield "The agent asked for it."
+        yield phrase("The agent asked for it.")
     if not _removes_own(case):
         yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
     if recurring.is_unsaid(case):
-        yield "It concerns a whole series, and the user's words do not say so."
+        yield phrase("It concerns a whole series, and the user's words do not say so.")
     yield from _doubts(case)
 
 
@@ -85,14 +86,17 @@ def _doubts(case: Case) -> Iterator[str]:
 
 
 def _about_target(case: Case, target: Target) -> Iterator[str]:
+    about = {"value": target.value, "place": target.place}
     if unclear := case.unclear_name(target.path):
         yield unclear.sentence
     if _is_strange(case, target):
-        yield f"Nobody typed or listed “{target.value}” itself ({target.place})."
+        yield phrase("Nobody typed or listed “%(value)s” itself (%(place)s).", **about)
     elif _is_named_outside(case, target):
-        yield f"“{target.value}” is only named, and outside the organisation ({target.place})."
+        yield phrase(
+            "“%(value)s” is only named, and outside the organisation (%(place)s).", **about
+        )
     elif _belongs_outside(case, target):
-        yield f"“{target.value}” is outside the organisation ({target.place})."
+        yield phrase("“%(value)s” is outside the organisation (%(place)s).", **about)
 
 
 def _is_strange(case: Case, target: Target) -> bool:
@@ -112,7 +116,11 @@ def _to_lists(case: Case) -> Iterator[str]:
     for target in case.receivers:
         listed = case.listed.get(target.path) if let_in else None
         if target.path in case.lists and (listed is None or listed.kind != "recipient"):
-            yield f"“{target.value}” is a mailing list: nobody knows who reads it ({target.place})."
+            yield phrase(
+                "“%(value)s” is a mailing list: nobody knows who reads it (%(place)s).",
+                value=target.value,
+                place=target.place,
+            )
 
 
 def _is_named_outside(case: Case, target: Target) -> bool:
@@ -154,7 +162,7 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
         yield from _not_plain(case, written.pop("text", []))
     for kind, sentence in WRITTEN.items():
         if kind in written:
-            yield f"{sentence} ({', '.join(written[kind])})."
+            yield phrase(sentence, where=", ".join(written[kind]))
 
 
 def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
@@ -163,7 +171,8 @@ def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
     found = content.of([values.get(path, "") for path in paths])
     yield from harms(case, found)
     if found.sensitive:
-        yield f"The agent wrote what looks like a secret ({', '.join(found.sensitive)})."
+        kinds = joined(map(phrase, found.sensitive))
+        yield phrase("The agent wrote what looks like a secret (%(kinds)s).", kinds=kinds)
 
 
 def may_ask(case: Case) -> Check:

@@ -14,6 +14,7 @@ from guardrails.facts import targets
 from guardrails.facts.effects import Effect, EffectKind
 from guardrails.facts.exposure import Exposure, Unasked
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
 from guardrails.facts.text import duration, visible
@@ -179,14 +180,17 @@ class Case:
         self, verdict: Literal["allow", "ask", "refuse"], reason: str, detail: str = ""
     ) -> Decision:
         seconds = 0 if verdict == "refuse" else self.hold_seconds
-        wait = f" It is held for {duration(seconds)} first." if seconds else ""
+        why = sentence(reason, detail)
+        if seconds:
+            held = phrase("It is held for %(time)s first.", time=duration(seconds))
+            why = joined((why, held), by=" ")
         listed_targets = (
             {one.id: one.group_id for one in self.listed.values()} if self.listed else {}
         )
         return Decision(
             verdict=verdict,
             reason=reason,
-            sentence=sentence(reason, detail) + wait,
+            sentence=why,
             checks=tuple(self.checks),
             policy_digest=self.policy.digest,
             rule_id=self.allowed_action.id if self.allowed_action else "",
@@ -210,7 +214,7 @@ class Case:
             return ()
         present = self.facts.thread_labels
         return tuple(
-            f"Takes off the label {visible(rival.name)}."
+            phrase("Takes off the label %(label)s.", label=visible(rival.name))
             for rival in self.rivals
             if rival.external_id in present
         )

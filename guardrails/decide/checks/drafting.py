@@ -12,6 +12,7 @@ from guardrails.facts import content, links, targets
 from guardrails.facts.content import Content
 from guardrails.facts.exposure import NAMED, Unasked
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Target
 
 # Whom the user wrote to or means, or an operator or the organisation knows.
@@ -45,8 +46,8 @@ def contents(case: Case) -> Iterator[Cause]:
         return
     texts = {name: str(case.arguments.get(name) or "") for name in case.action.texts}
     if case.unasked and (found := content.of(texts.values()).sensitive):
-        kinds = ", ".join(found).replace("_", " ")
-        yield Cause("draft_holds_secret", f"It holds: {kinds}.")
+        kinds = joined(phrase(one.replace("_", " ")) for one in found)
+        yield Cause("draft_holds_secret", phrase("It holds: %(kinds)s.", kinds=kinds))
     own = [text for name, text in texts.items() if case.provenance.get(name) not in THE_USERS]
     for harm in harms(case, content.of(own)):
         yield Cause("draft_leads_out", harm)
@@ -59,10 +60,10 @@ def harms(case: Case, found: Content) -> Iterator[str]:
     known = {targets.domain_of(own)} if own else set()
     foreign = {*found.hosts} - known - ({*links.hosts(case.words)} - {links.UNKNOWN})
     if foreign:
-        where = min(foreign) or "a place that cannot be read"
-        yield f"The agent wrote a link or image that leads to {where}."
+        where = min(foreign) or phrase("a place that cannot be read")
+        yield phrase("The agent wrote a link or image that leads to %(where)s.", where=where)
     if not found.plain:
-        yield "The agent wrote HTML."
+        yield phrase("The agent wrote HTML.")
 
 
 def check_contents(case: Case) -> None:

@@ -14,6 +14,7 @@ from guardrails.decide.checks.case import Case
 from guardrails.decide.provenance import THE_USERS, Provenance, strongest
 from guardrails.facts.exposure import NAMED, OF_AGENT, TAINTS, Exposure
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import quote, visible
 from guardrails.words.roles import says_role
 
@@ -74,9 +75,19 @@ def causes(case: Case) -> Iterator[Cause]:
     nothing of it."""
     for one in case.exposures:
         if one.taint in OF_AGENT and not one.adds:
-            yield Cause("exposure_of_agent", f"{_in_words(one)} was {TAINTS[one.taint]}.")
+            yield Cause(
+                "exposure_of_agent",
+                phrase(
+                    "%(what)s was %(written)s.",
+                    what=_in_words(one),
+                    written=phrase(TAINTS[one.taint]),
+                ),
+            )
         elif one.is_unspoken and not _is_let_out(case, one):
-            yield Cause("exposure_not_named", f"Nobody named {_in_words(one)} in this request.")
+            yield Cause(
+                "exposure_not_named",
+                phrase("Nobody named %(what)s in this request.", what=_in_words(one)),
+            )
 
 
 def _is_let_out(case: Case, exposure: Exposure) -> bool:
@@ -92,4 +103,5 @@ def _how_named(sources: Set[Provenance]) -> Provenance:
 
 
 def _in_words(exposure: Exposure) -> str:
-    return f"the {exposure.kind} {quote(exposure.title, empty=exposure.id)}"
+    title = quote(exposure.title, empty=exposure.id)
+    return phrase(f"the {exposure.kind} %(title)s", title=title)

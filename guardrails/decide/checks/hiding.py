@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from guardrails.decide.checks.case import Case
 from guardrails.decide.provenance import SOURCES, Provenance
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import domain_of
 from guardrails.words.typed import typed
 
@@ -31,8 +32,12 @@ def reasons(case: Case) -> Iterator[str]:
     counts = case.facts.counts if case.facts else None
     tally = counts.hidden if counts else None
     if tally is not None and not tally.within and not case.is_meant:
-        done = f"In this run the agent has put away {tally.count - 1:.0f} mails that nobody named"
-        yield f"{done}; about more a person is asked."
+        done = f"{tally.count - 1:.0f}"
+        yield phrase(
+            "In this run the agent has put away %(number)s mails that nobody named; about more a "
+            "person is asked.",
+            number=done,
+        )
 
 
 def is_meant(case: Case) -> bool:

@@ -14,6 +14,7 @@ from guardrails.decide import provenance
 from guardrails.decide.checks.case import Case
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import duration, visible
 from guardrails.words.moments import clock_of, instant
 from guardrails.words.times import Said
@@ -46,7 +47,7 @@ def read(case: Case, action: AnyAction, facts: Facts, owned: Set[str]) -> tuple[
     object_id = case.arguments.get(action.object_field or "")
     named = action.object_field in owned or typed(str(object_id or ""), case.words)
     if named and facts.email and _answers(case.arguments.get("subject"), facts.email.subject):
-        derived["subject"] = "the subject of the mail that is answered"
+        derived["subject"] = phrase("the subject of the mail that is answered")
     return found, derived
 
 

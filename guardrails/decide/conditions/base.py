@@ -17,6 +17,7 @@ from guardrails.facts.counts import Question, Tally
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts, Need
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.targets import Target
 
 
@@ -207,7 +208,7 @@ class RateCondition(Condition):
 def either(words: Iterable[str]) -> str:
     """Alternatives in words: “a, b or c”."""
     *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
+    return phrase("%(most)s or %(last)s", most=joined(most), last=last) if most else last
 
 
 def number_of(number: int, noun: str) -> str:

@@ -12,7 +12,6 @@ from django.conf import settings
 
 from agents.answer import closing, records
 from agents.context import prompts
-from agents.contracts import LANGUAGES
 from agents.journal import whom
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
@@ -20,10 +19,13 @@ from guardrails.approve import cards
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
 from integrations.llm import metering
+from integrations.web.languages import LANGUAGES, speaking
+from tests.guardrails.lines import on_cards
 
 TRANSLATED = [name for name in LANGUAGES if name != "en"]
-# Every sentence of Remit's own that a user may read at the end of a turn.
+# Every sentence of Remit's own that a user may read at the end of a turn, or on a card.
 SENTENCES_SAID = {
+    *on_cards(),
     *SENTENCES.values(),
     *(action.title for action in BY_NAME.values()),
     *records.STATUS_WORDS.values(),
@@ -61,7 +63,7 @@ def test_every_sentence_is_in_every_catalogue_and_nothing_else(language: str) ->
 
     assert SENTENCES_SAID - set(found) == set()
     assert set(found) - SENTENCES_SAID == set()
-    places = re.compile(r"%\(\w+\)[sd]")
+    places = re.compile(r"%(?:\(\w+\)[sd])?")
     assert [
         said
         for said, translated in found.items()
@@ -112,7 +114,7 @@ def test_in_another_language_they_are_made_from_codes_and_parameters() -> None:
     archived = action("archive", "succeeded", description="Archive: “Lunch?”", params={})
     unknown = action("tool:x", "failed", "It broke.", description="Something else")
 
-    with records.speaking("de-AT"):
+    with speaking("de-AT"):
         assert records.render_correction([refused, archived, unknown], contradicts=False) == (
             "Aus dem Protokoll:\n"
             "- Eine Jira-Aufgabe anlegen: “Rota”: abgelehnt, nicht erledigt. Das wurde so oft "

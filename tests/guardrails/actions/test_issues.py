@@ -181,5 +181,5 @@ def test_a_person_who_is_asked_sees_when_it_was_due_and_would_be(office: Office)
 
     (card,) = list_cards(organisation_id=office.organisation.id)
     assert card.id == asked.approval_id
-    assert card.differences == (("due_date", "2026-03-09", "2026-03-13"),)
+    assert card.differences == (("due date", "2026-03-09", "2026-03-13"),)
     assert office.calls() == []

@@ -378,7 +378,7 @@ def test_the_origin_of_each_value_is_named() -> None:
 def test_every_reason_is_known_and_every_code_is_once_in_the_list() -> None:
     codes = [reason.code for reason in REASONS]
     assert len(codes) == len(set(codes))
-    assert all(reason.sentence.endswith(".") for reason in REASONS)
+    assert all(reason.sentence.endswith((".", "?")) for reason in REASONS)
 
 
 def test_a_refusal_names_what_was_wrong() -> None:

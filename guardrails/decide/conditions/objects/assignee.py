@@ -7,6 +7,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.provenance import SPOKEN, Provenance
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 LISTED: frozenset[Provenance] = frozenset({"A"})
 
@@ -40,7 +41,7 @@ class Assignee(Condition):
         for target in context.targets:
             sources = context.sources.get(target.path, frozenset())
             if target.kind == "assignee" and not sources & (SPOKEN | LISTED):
-                return f"Nobody named {target.value}, who is given the issue."
+                return phrase("Nobody named %(who)s, who is given the issue.", who=target.value)
         return ""
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:

@@ -7,6 +7,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.exposure import NAMED
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 from guardrails.words.typed import named
 
 
@@ -44,7 +45,7 @@ class Named(Condition):
     def doubt(self, context: Context) -> str:
         if self.unnamed != "ask" or self._judge(context).passed:
             return ""
-        return "Nobody named this one in the request."
+        return phrase("Nobody named this one in the request.")
 
     def _judge(self, context: Context) -> Check:
         given, action = context.object_id, context.action

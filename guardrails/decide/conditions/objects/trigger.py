@@ -7,6 +7,7 @@ from pydantic import Field
 
 from guardrails.contracts import Check, Trigger
 from guardrails.decide.conditions.base import Condition, Context, either
+from guardrails.facts.phrases import phrase
 
 IN_WORDS: Mapping[Trigger, str] = {
     "chat": "a person in the chat",
@@ -28,7 +29,8 @@ class StartedBy(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"{either(IN_WORDS[one] for one in self.any_of)} set it off"
+        who = either(phrase(IN_WORDS[one]) for one in self.any_of)
+        return phrase("%(who)s set it off", who=who)
 
     def excludes(self, other: Condition) -> bool:
         return isinstance(other, StartedBy) and not set(self.any_of) & set(other.any_of)
