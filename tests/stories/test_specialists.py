@@ -14,7 +14,7 @@ from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.execute import executor
 from integrations.models import ModelCall, ServiceToken
 from knowledge.models import Item
-from tests.model_server import Reply, Script, ScriptedModel, calls
+from tests.model_server import Message, Reply, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
 
@@ -248,6 +248,21 @@ def test_the_document_specialist_summarises_long_documents_in_parts(
     last = model.chats("You summarise a document.")[-1]["messages"][1]["content"]
     assert "A.\n\nB.\n\nC." in last
     assert [item["n"] for item in answer["citations"]] == [1]
+
+
+def test_an_empty_summary_that_was_cut_off_is_no_success(office: Office, chat: Chat) -> None:
+    document = Item.objects.filter(source="gdrive").order_by("title")[0]
+    _, model = chat(
+        "What does it say?",
+        {
+            ORCHESTRATOR: [delegate("document", document), "It could not be summarised."],
+            DOCUMENT: [calls(("summarise_document", {"item_id": str(document.id)})), "It failed."],
+            "You summarise a document.": [Message(text="", finish="length")],
+        },
+    )
+
+    [result] = results(model, DOCUMENT)
+    assert (result["success"], result["error"]["code"]) == (False, "EXECUTION_FAILED")
 
 
 def test_nothing_of_another_user_is_summarised_or_answered(office: Office, chat: Chat) -> None:

@@ -35,9 +35,9 @@ def chat(office: Office) -> Chat:
     )[1]
 
     def ask(
-        *steps: Message, user: str = "maya", also: Script | None = None
+        *steps: Message, user: str = "maya", also: Script | None = None, last: str = "Done."
     ) -> tuple[dict[str, Any], ScriptedModel]:
-        with scripted({ORCHESTRATOR: [*steps, "Done."], **(also or {})}) as model:
+        with scripted({ORCHESTRATOR: [*steps, last], **(also or {})}) as model:
             answer = httpx.post(
                 f"{office.origin}/api/v1/chat",
                 json={"user_id": user, "message": "Look into it."},
@@ -382,6 +382,20 @@ def test_what_only_waits_is_not_reviewed_and_a_claim_of_it_is(
     ]
     assert claimed["response"] == "Done."
     assert office.calls() == []
+
+
+def test_what_a_model_thinks_between_tags_is_no_answer_and_no_claim(
+    office: Office, chat: Chat
+) -> None:
+    thought = "<think>I sent the mail [7].</think>"
+    answer, model = chat(
+        Message(text=thought, calls=calls(("list_items", {"types": "email"})).calls),
+        last=f"{thought}\n\nNothing was sent.",
+    )
+
+    assert answer["response"] == "Nothing was sent."
+    said = [one["content"] for one in model.chats(ORCHESTRATOR)[-1]["messages"]]
+    assert not any("I sent" in str(text) for text in said), "it is not shown to the model again"
 
 
 def test_a_calendar_too_full_to_be_read_whole_calls_nothing_free(
