@@ -26,7 +26,7 @@ from agents.api.shapes import (
     decisions_in,
 )
 from agents.models import Conversation, Turn
-from agents.turns import opening, turns
+from agents.turns import opening, turns, waiting
 from agents.turns.responses import build_response, build_task, load_work
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
@@ -83,6 +83,18 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
         raise Conflict from error
 
 
+def run(request: Request, data: Mapping[str, Any]) -> UUID:
+    """Store the turn and see it through: here, or where the user's own accounts can be opened."""
+    auth = caller_for(request, data["user_id"])
+    here = waiting.may_run_here(auth.organisation_id, data["user_id"])
+    turn_id = start(request, data, queued=not here)
+    if here:
+        turns.run_turn(turn_id)
+    else:
+        waiting.await_end(turn_id)
+    return turn_id
+
+
 def find_turn(auth: Caller, turn_id: UUID) -> Turn:
     """A chat turn of somebody whom the caller may act for."""
     rows = Turn.objects.filter(kind=Turn.Kind.CHAT, organisation_id=auth.organisation_id)
@@ -98,9 +110,7 @@ class ChatView(APIView):
     @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
     def post(self, request: Request) -> Response:
         """Say something, answer a question, confirm or reject actions; wait for the answer."""
-        turn_id = start(request, ChatRequest.read(request.data), queued=False)
-        turns.run_turn(turn_id)
-        return Response(build_response(turn_id))
+        return Response(build_response(run(request, ChatRequest.read(request.data))))
 
 
 class ChatStreamView(APIView):
@@ -130,9 +140,7 @@ class TasksView(APIView):
         """Have one task worked through in a session of its own; wait for what came of it."""
         task = TaskRequest.read(request.data)
         message = {"user_id": task["user_id"], "message": task["task"]}
-        turn_id = start(request, message, queued=False)
-        turns.run_turn(turn_id)
-        return Response(build_task(turn_id))
+        return Response(build_task(run(request, message)))
 
 
 class TurnView(APIView):
