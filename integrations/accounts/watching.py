@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 Ask = Callable[[UUID], None]
 # Routers forget a silent connection sooner than servers end it (after 30 minutes).
 LISTEN_SECONDS = 540.0
-QUIET_SECONDS = 1.0  # several changes at once are one
+QUIET_SECONDS = 0.2  # several changes at once are one
 LOOK_SECONDS = 15.0
 LEASE = timedelta(seconds=90)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
