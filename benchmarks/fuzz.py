@@ -1,5 +1,5 @@
-"""Every operation of the API held against its schema, with and without a token (schemathesis), and
-every webhook that Hypothesis can think of.
+"""Every operation of the API held against its schema, with and without a token (schemathesis),
+every webhook that Hypothesis can think of, and what cannot be stored in every form of the admin.
 
     make bench NAME=fuzz
 
@@ -17,7 +17,11 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "200")
-TESTS = ("tests/config/rest/test_schema.py", "tests/integrations/web/test_webhooks.py")
+TESTS = (
+    "tests/config/rest/test_schema.py",
+    "tests/config/test_urls_input.py",
+    "tests/integrations/web/test_webhooks.py",
+)
 
 
 def main() -> int:

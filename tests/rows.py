@@ -9,11 +9,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from audit.ledger.ids import uuid7
 from integrations.models import Account, Organisation
 
 # What a model's own checks ask for beyond its types.
 GIVEN: dict[str, dict[str, Any]] = {
     "integrations.Account": {"source": "gmail", "time_zone": "UTC"},
+    "guardrails.Approval": {"origin": {"trigger": "chat"}},
+    "guardrails.HeldSend": {"origin": {"trigger": "chat"}},
     "guardrails.KillSwitch": {"lifted_by": "", "lifted_why": ""},
     "guardrails.LearnedPattern": {"suspended_why": ""},
     "integrations.Budget": {"external_user_id": ""},
@@ -68,6 +71,8 @@ class Rows:
     def _value(self, field: Any) -> Any:
         if field.name == "tenant_id":
             return self.organisation.id
+        if field.name == "action_id" and isinstance(field, models.UUIDField):
+            return uuid7()
         if field.is_relation:
             related = field.related_model
             return (

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.auth import get_permission_codename
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Q, QuerySet
@@ -107,7 +108,7 @@ class ViewOnly:
 class ReadOnlyAdmin(ViewOnly, BoundAdmin):
     """Only shows, and no page counts its table.
 
-    A search finds whole values of `search_fields` (the model's own), which an index can do.
+    A search finds whole values of `search_fields`, which an index can do.
     """
 
     paginator = InfinitePaginator
@@ -125,7 +126,7 @@ class ReadOnlyAdmin(ViewOnly, BoundAdmin):
         wanted = Q(pk__in=[])
         for name in self.search_fields:
             try:
-                self.model._meta.get_field(name).to_python(term)
+                get_fields_from_path(self.model, name)[-1].to_python(term)
             except ValidationError:
                 continue  # the term cannot be this, an id for example
             wanted |= Q(**{name: term})

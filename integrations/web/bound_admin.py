@@ -3,8 +3,10 @@ lists, forms, choices, filters, searches, actions and histories."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.filters import RelatedFieldListFilter
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
@@ -13,11 +15,46 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from integrations.web import staff
 
 
+class RowChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]  # of any model
+    """A choice of a row. What is no key chooses none when the form is shown again: to look it up
+    would be an error."""
+
+    def prepare_value(self, value: Any) -> Any:
+        found = super().prepare_value(value)
+        if found in self.empty_values or self.queryset is None:
+            return found
+        try:
+            self.queryset.model._meta.pk.clean(found, None)
+        except ValidationError:
+            return None
+        return found
+
+
+class RowForm(forms.ModelForm):  # type: ignore[type-arg]  # of any model
+    """What is wrong with a field that the form does not show is said above it."""
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        wrong = getattr(error, "error_dict", None)
+        if wrong is not None:
+            named: dict[str, list[Any]] = {}
+            for name, found in wrong.items():
+                named.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(
+                    found
+                )
+            error = ValidationError(named)
+        super().add_error(field, error)
+
+
 class BoundAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     """`organisation_path` leads from a row to its organisation, as in a filter. None: its rows
     belong to the whole installation, so superusers alone have rights to them."""
 
     organisation_path: str | None = "organisation"
+    form: Any = RowForm
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **named: Any) -> Any:
+        named.setdefault("form_class", RowChoiceField)
+        return super().formfield_for_foreignkey(db_field, request, **named)
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         return staff.bind(super().get_queryset(request), request.user, self.organisation_path)

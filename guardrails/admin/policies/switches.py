@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
@@ -93,7 +93,7 @@ class SwitchAdmin(ReadOnlyAdmin):
                 _lift(request, scope, why)
             else:
                 _throw(request, scope, why)
-        except (ValueError, ValidationError):
+        except (ValueError, ValidationError, ObjectDoesNotExist):
             messages.error(request, "There is no such switch.")
             scope = Scope()
         address = reverse("admin:guardrails_killswitch_changelist")
