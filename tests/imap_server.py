@@ -198,9 +198,9 @@ def _day(arrived: str) -> datetime:
     return datetime.strptime(arrived[:11].strip(), "%d-%b-%Y").replace(tzinfo=UTC)
 
 
-def certificate(folder: Path, *names: str, expired: bool = False) -> Path:
-    """A certificate for 127.0.0.1 and these names in `ca.pem`, and with its key in the file that is
-    returned."""
+def certificate(folder: Path, *names: str, expired: bool = False, days: float = 1) -> Path:
+    """A certificate for 127.0.0.1 and these names, good for `days`, in `ca.pem`, and with its key
+    in the file that is returned."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mail on loopback")])
     now = datetime.now(UTC)
@@ -211,7 +211,7 @@ def certificate(folder: Path, *names: str, expired: bool = False) -> Path:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=-0.5 if expired else 1))
+        .not_valid_after(now + timedelta(days=-0.5 if expired else days))
         .add_extension(
             x509.SubjectAlternativeName(
                 [x509.IPAddress(IPv4Address("127.0.0.1")), *map(x509.DNSName, names)]

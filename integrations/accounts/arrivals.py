@@ -2,8 +2,9 @@
 and worked through in the same way."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from typing import Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -15,8 +16,19 @@ from integrations.contracts import AccountRef, ItemEvent
 from integrations.credentials import credentials
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
-from integrations.providers.imap import changes
+from integrations.providers.caldav import changes as calendar_changes
+from integrations.providers.imap import changes as mail_changes
 from integrations.web.webhooks import QUEUE_PATIENCE
+
+
+class Looked(Protocol):
+    """What happened at an account, or a part of it: events with names of their own, the same
+    however often they are seen. `keep` stores how far it was looked at."""
+
+    @property
+    def events(self) -> tuple[tuple[str, ItemEvent], ...]: ...
+    def keep(self) -> None: ...
+
 
 DUE_AT_ONCE = 200  # a sweep
 
@@ -43,7 +55,7 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         return 0
     account, count, began_at = row.ref(), 0, timezone.now()
     try:
-        for looked in changes.look(account, seen_at=credential.seen_at):
+        for looked in _look(account, seen_at=credential.seen_at):
             with transaction.atomic():
                 for name, event in looked.events:
                     count += _store(account, name, event, enqueue=enqueue)
@@ -53,6 +65,12 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         raise
     credentials.note_look(account_id, began_at=began_at)
     return count
+
+
+def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
+    if account.provider == "caldav":
+        return calendar_changes.look(account)
+    return mail_changes.look(account, seen_at=seen_at)
 
 
 def _store(

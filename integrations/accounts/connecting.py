@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core import signing
 from django.db import transaction
 
-from integrations.contracts import AccountRef
+from integrations.contracts import AccountRef, ConnectedSource
 from integrations.credentials import credentials
 from integrations.credentials.sealing import Sealed
 from integrations.database.pools import release_connections
@@ -28,7 +28,7 @@ from integrations.providers.imap.servers import MailServers
 
 GOOD_FOR = timedelta(minutes=10)
 SALT = "integrations.accounts.connecting"
-SOURCE = "imap"
+SOURCE: ConnectedSource = "imap"  # of mailboxes
 # Where anybody may ask for a trial, Remit knocks at doors of mail servers alone.
 PORTS = frozenset({25, 143, 465, 587, 993, 2525})
 _places = threading.BoundedSemaphore(4)
@@ -36,8 +36,8 @@ _places = threading.BoundedSemaphore(4)
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """Whose mailbox, and how they are called there. `time_zone` and `display_name` are those of a
-    new account."""
+    """Whose mailbox or calendars, and how they are called there. `time_zone` and `display_name` are
+    those of a new account."""
 
     organisation_id: UUID
     user_id: str
@@ -45,15 +45,16 @@ class Wish:
     user_name: str
     display_name: str = ""
     time_zone: str = "UTC"
+    source: ConnectedSource = SOURCE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """An account as it will be stored, its secret sealed for it."""
+    """An account as it will be stored, its secret sealed for it. `servers` is for its provider."""
 
     wish: Wish
     account_id: UUID
-    servers: MailServers
+    servers: dict[str, Any]
     sealed: Sealed
 
 
@@ -89,12 +90,12 @@ def _check_ports(servers: MailServers) -> None:
         )
 
 
-def make_offer(wish: Wish, tried: trial.Tried, *, secret: str) -> Offer:
+def make_offer(wish: Wish, servers: dict[str, Any], *, secret: str) -> Offer:
     """Raises sealing.BadKey where this installation has no public key."""
     account = _find(wish)
     account_id = account.id if account else uuid4()
     sealed = credentials.seal(secret, account_id=account_id)
-    return Offer(wish=wish, account_id=account_id, servers=tried.servers, sealed=sealed)
+    return Offer(wish=wish, account_id=account_id, servers=servers, sealed=sealed)
 
 
 def to_text(offer: Offer, *, by: str) -> str:
@@ -105,7 +106,7 @@ def to_text(offer: Offer, *, by: str) -> str:
             "by": by,
             "wish": wish,
             "account_id": str(offer.account_id),
-            "servers": offer.servers.to_json(),
+            "servers": offer.servers,
             "sealed": base64.b64encode(offer.sealed.data).decode(),
             "key_id": offer.sealed.key_id,
         },
@@ -125,7 +126,7 @@ def from_text(text: str, *, by: str) -> Offer:
     return Offer(
         wish=Wish(**wish),
         account_id=UUID(found["account_id"]),
-        servers=MailServers.from_json(found["servers"]),
+        servers=found["servers"],
         sealed=Sealed(key_id=found["key_id"], data=base64.b64decode(found["sealed"])),
     )
 
@@ -149,7 +150,7 @@ def accept(offer: Offer) -> Account:
         credentials.keep(
             account_id=account.id,
             user_name=wish.user_name,
-            servers=offer.servers.to_json(),
+            servers=offer.servers,
             sealed=offer.sealed,
         )
     return account
@@ -166,7 +167,7 @@ def _find(wish: Wish) -> Account | None:
     return Account.objects.filter(
         organisation_id=wish.organisation_id,
         external_user_id=wish.user_id,
-        source=SOURCE,
+        source=wish.source,
         address__iexact=wish.address,
     ).first()
 
@@ -176,7 +177,7 @@ def _new(wish: Wish, account_id: UUID) -> Account:
         id=account_id,
         organisation_id=wish.organisation_id,
         external_user_id=wish.user_id,
-        source=SOURCE,
+        source=wish.source,
         address=wish.address,
         display_name=wish.display_name,
         time_zone=wish.time_zone,
@@ -187,9 +188,10 @@ def _check_owner(wish: Wish) -> None:
     """A mailbox with two agents would be answered twice."""
     others = Account.objects.filter(
         organisation_id=wish.organisation_id,
-        source=SOURCE,
+        source=wish.source,
         address__iexact=wish.address,
         credential__isnull=False,
     ).exclude(external_user_id=wish.user_id)
     if others.exists():
-        raise Rejected("This mailbox is connected for somebody else. Disconnect it there first.")
+        what = "mailbox" if wish.source == SOURCE else "calendar"
+        raise Rejected(f"This {what} is connected for somebody else. Disconnect it there first.")

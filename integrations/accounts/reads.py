@@ -8,17 +8,19 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import Rejected
 from integrations.ports.account import Reader
 from integrations.ports.mail import MailReader
+from integrations.providers.caldav.reader import CalDavReader
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.imap.reader import ImapReader
 from integrations.providers.mcp.reader import McpReader
 
 READERS: dict[str, Callable[[AccountRef], Reader]] = {
+    "caldav": CalDavReader,
     "data_service": DataServiceReader,
     "imap": ImapReader,
     "mcp": McpReader,
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"imap"})
+SEALED = frozenset({"caldav", "imap"})
 
 
 def reader(account: AccountRef) -> Reader:

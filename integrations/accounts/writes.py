@@ -7,11 +7,13 @@ from collections.abc import Callable
 from integrations.contracts import AccountRef
 from integrations.exceptions import Rejected
 from integrations.ports.account import Writer
+from integrations.providers.caldav.writer import CalDavWriter
 from integrations.providers.data_service.writer import DataServiceWriter
 from integrations.providers.imap.writer import ImapWriter
 from integrations.providers.mcp.writer import McpWriter
 
 WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
+    "caldav": CalDavWriter,
     "data_service": DataServiceWriter,
     "imap": ImapWriter,
     "mcp": McpWriter,

@@ -185,7 +185,7 @@ def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisati
     candidates = named or discovery.find_servers(wish.address)
     secret = given["password"]
     tried = connecting.try_mailbox(candidates, user_name=wish.user_name, secret=secret)
-    offer = connecting.make_offer(wish, tried, secret=secret)
+    offer = connecting.make_offer(wish, tried.servers.to_json(), secret=secret)
     context |= {
         "tried": tried,
         "wish": wish,

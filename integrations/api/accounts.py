@@ -148,7 +148,7 @@ class TrialView(APIView):
             tried = connecting.try_mailbox(
                 candidates, user_name=user_name, secret=given["password"]
             )
-            offer = connecting.make_offer(wish, tried, secret=given["password"])
+            offer = connecting.make_offer(wish, tried.servers.to_json(), secret=given["password"])
         except InvalidRow as error:
             raise exceptions.ValidationError(error.message_dict) from error
         except BadKey as error:

@@ -399,6 +399,51 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='CalendarMark',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('path', models.CharField(max_length=1000)),
+                ('token', models.CharField(blank=True, max_length=1000)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calendar_marks', to='integrations.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'path'), name='calendar_mark_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CalendarPlace',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('event_id', models.CharField(max_length=40)),
+                ('path', models.CharField(max_length=1000)),
+                ('etag', models.CharField(blank=True, help_text='As it was last read in.', max_length=500)),
+                ('parts', models.JSONField(default=list, help_text='The ids of the events in it that were read in.')),
+                ('changes', models.BigIntegerField(default=0, help_text='How often it came out changed.')),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calendar_places', to='integrations.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'event_id'), name='calendar_place_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CalendarWrite',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('operation', models.CharField(max_length=40)),
+                ('path', models.CharField(max_length=1000)),
+                ('etag_before', models.CharField(blank=True, max_length=500)),
+                ('answer', models.JSONField(default=dict)),
+                ('done', models.BooleanField(default=False)),
+                ('begun_at', models.DateTimeField(auto_now_add=True)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calendar_writes', to='integrations.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'key'), name='calendar_write_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='MailMark',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

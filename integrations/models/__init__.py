@@ -1,6 +1,7 @@
 """Rows of `integrations`, split by what they are about."""
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
+from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarWrite
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
 from integrations.models.mailboxes import MailMark, MailPlace, MailWrite
@@ -14,6 +15,9 @@ from integrations.models.upstreams import Upstream
 __all__ = [
     "Account",
     "Budget",
+    "CalendarMark",
+    "CalendarPlace",
+    "CalendarWrite",
     "Credential",
     "Delivery",
     "MailMark",

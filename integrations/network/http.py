@@ -8,9 +8,11 @@ behind its headers DATA_SERVICE_ANSWER_SECONDS.
 import json
 import logging
 import re
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from time import monotonic
 from typing import IO, Any
 
@@ -29,7 +31,7 @@ REQUEST_ID = re.compile(r"[!-~]{1,200}")
 POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
-# As many as there are upstreams in the settings: nothing needs to be thrown out.
+# As many as there are upstreams in the settings, and servers of people's own accounts.
 _clients: dict[tuple[str, str], httpx.Client] = {}
 
 ERRORS: dict[int, type[exceptions.ProviderError]] = {
@@ -126,6 +128,47 @@ def download(
                 into.write(chunk)
 
     retries.tried(once, attempts=settings.DATA_SERVICE_ATTEMPTS, slot=slot)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back, whatever its status. Names of headers are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def exchange(
+    upstream: Upstream,
+    method: str,
+    url: str,
+    *,
+    address: str,
+    content: bytes,
+    headers: Mapping[str, str],
+    most_bytes: int,
+) -> Answer:
+    """One request to a server that a person named, tried once, sent to this IP `address` as
+    `post` does. Redirects are answers. Raises Unavailable, and TooLarge for more than
+    `most_bytes`."""
+    target = httpx.URL(url)
+    answer = bytearray()
+    with _answer(
+        upstream,
+        method,
+        target.copy_with(host=address),
+        seconds=settings.DATA_SERVICE_ANSWER_SECONDS,
+        content=content,
+        headers={**headers, "Host": target.netloc.decode()},
+        extensions={"sni_hostname": target.host},
+    ) as response:
+        for chunk in response.iter_bytes():
+            answer += chunk
+            if len(answer) > most_bytes:
+                raise exceptions.TooLarge(f"more than {most_bytes} bytes")
+    found = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(status=response.status_code, headers=found, content=bytes(answer))
 
 
 def post(
@@ -225,9 +268,19 @@ def _answer(
             response.stream = _Timed(response.stream, until=until)
             yield response
     except httpx.ConnectError as error:
+        if why := _why_distrusted(error):
+            raise exceptions.NotPermitted(f"The server's certificate: {why}.") from error
         raise _Unreached("no connection") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise exceptions.Unavailable(type(error).__name__) from error
+
+
+def _why_distrusted(error: BaseException) -> str:
+    """What is wrong with the certificate, where that is why there is no connection."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    return cause.verify_message if cause else ""
 
 
 class _Timed(httpx.SyncByteStream):

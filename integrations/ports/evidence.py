@@ -56,3 +56,13 @@ class Capabilities:
 
     def repeat_of(self, operation: str) -> Repeat:
         return self.repeats.get(operation, self.repeat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ability:
+    """Something that can be done at one account, how surely Remit can prove it (A to D), and why.
+    Without a grade it cannot be done there."""
+
+    what: str
+    grade: str
+    why: str

@@ -113,6 +113,31 @@ IMAP = Provider(
         ),
     ),
 )
+# A calendar of somebody's own. Its server creates under a name once and changes only the version
+# that was looked at, so a repeat does no harm; which write made an event stands in the event.
+CALDAV = Provider(
+    name="caldav",
+    label="Calendar server",
+    connectors=(
+        Connector(
+            source="caldav",
+            kind="calendar",
+            label="Calendar",
+            content_type="event",
+            item_type=Event,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="A",
+                conditional_write=True,
+                repeat="by_precondition",
+                repeats={"create_event": "by_key"},
+            ),
+        ),
+    ),
+)
 # What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
 # about it again.
 IMPORTS = Provider(
@@ -154,7 +179,7 @@ MCP = Provider(
     ),
 )
 
-PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, IMPORTS, MCP)
+PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, CALDAV, IMPORTS, MCP)
 BY_SOURCE: dict[str, Connector] = {
     one.source: one for provider in PROVIDERS for one in provider.connectors
 }

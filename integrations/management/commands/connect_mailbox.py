@@ -68,7 +68,7 @@ class Command(BaseCommand):
             self.say(tried)
             if options["try_only"]:
                 return
-            connecting.accept(connecting.make_offer(wish, tried, secret=secret))
+            connecting.accept(connecting.make_offer(wish, tried.servers.to_json(), secret=secret))
         except ProviderError as error:
             raise CommandError(str(error)) from error
         except sealing.BadKey as error:

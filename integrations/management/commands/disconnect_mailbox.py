@@ -1,4 +1,5 @@
-"""`manage.py disconnect_mailbox`: the password of somebody's own mailbox is forgotten."""
+"""`manage.py disconnect_mailbox`: the password of somebody's own mailbox, or of their calendars, is
+forgotten."""
 
 from typing import Any
 
@@ -10,13 +11,19 @@ from integrations.models import Account
 
 class Command(BaseCommand):
     help = (
-        "Forgets the password of a mailbox: nothing is read or changed there any more. What was "
-        "read in, what its agent may do, and the ledger stay."
+        "Forgets the password of a mailbox, or of calendars: nothing is read or changed there any "
+        "more. What was read in, what its agent may do, and the ledger stay."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("address")
         parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
+        parser.add_argument(
+            "--source",
+            choices=["imap", "caldav"],
+            default=connecting.SOURCE,
+            help="caldav: of calendars (%(default)s).",
+        )
         parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,13 +32,14 @@ class Command(BaseCommand):
             .filter(
                 organisation__slug=options["organisation"],
                 external_user_id=options["user"],
-                source=connecting.SOURCE,
+                source=options["source"],
                 address__iexact=options["address"],
             )
             .first()
         )
         if account is None:
-            raise CommandError("There is no such mailbox.")
+            what = "mailbox" if options["source"] == connecting.SOURCE else "calendar"
+            raise CommandError(f"There is no such {what}.")
         connecting.disconnect(account.ref())
         self.stdout.write(
             "Disconnected. What was read in, what its agent may do, and the ledger stay."

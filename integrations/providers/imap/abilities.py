@@ -1,17 +1,8 @@
 """What can be done at a mailbox, how surely Remit can prove it, and why, in words. Pure."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, kw_only=True)
-class Ability:
-    """Something that can be done at the mailbox, how surely Remit can prove it (A to D), and why.
-    Without a grade it cannot be done there."""
-
-    what: str
-    grade: str
-    why: str
+from integrations.ports.evidence import Ability
 
 
 def list_abilities(

@@ -23,8 +23,9 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.network.outgoing import Forbidden
+from integrations.ports.evidence import Ability
 from integrations.providers.imap import connection, submission
-from integrations.providers.imap.abilities import Ability, list_abilities
+from integrations.providers.imap.abilities import list_abilities
 from integrations.providers.imap.clients import ended_after
 from integrations.providers.imap.connection import Connection, SignInRefused
 from integrations.providers.imap.servers import MailServers, Server

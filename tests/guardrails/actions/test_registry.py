@@ -22,7 +22,7 @@ from tests.guardrails.arguments import BASE
 from tests.guardrails.office import Office
 from tests.guardrails.values import account
 
-WRITTEN_TO = {"gmail", "imap", "gdrive", "calendar", "jira", "mcp"}
+WRITTEN_TO = {"gmail", "imap", "gdrive", "calendar", "caldav", "jira", "mcp"}
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
     "files": FilesWriter,

@@ -1,0 +1,215 @@
+"""What has happened in somebody's calendars since they were last looked at.
+
+Each calendar has a mark (`CalendarMark`): the token that its server gave for what was seen. Where
+the server takes it back it tells what has changed since (RFC 6578); where it does not, the version
+of every event is compared with the one that was read. At the first look at an account its calendars
+get marks and nothing else: what they hold is read in by a sync, and is no news. A calendar that is
+added later is news, all of it.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef, Event, ItemEvent
+from integrations.exceptions import Changed, Malformed, NotFound
+from integrations.models import CalendarMark, CalendarPlace
+from integrations.providers.caldav import events, multistatus
+from integrations.providers.caldav.calendars import Calendars, Fetched, is_in, listed
+from integrations.providers.caldav.discovery import Calendar
+from integrations.providers.caldav.session import Refused
+
+READ_AT_ONCE = 50
+MAX_STEPS = 100  # of a server that tells its changes bit by bit
+NO_ROOM = 507  # for more in this answer
+Kind = Literal["created", "updated", "deleted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What happened in one calendar, or a part of it: events, each with a name of its own that is
+    the same however often it is seen. Keep what is known in one transaction with them."""
+
+    events: tuple[tuple[str, ItemEvent], ...] = ()
+    places: tuple[CalendarPlace, ...] = ()
+    mark: CalendarMark | None = None
+    lost: CalendarMark | None = None  # of a calendar that is not there any more
+
+    def keep(self) -> None:
+        CalendarPlace.objects.bulk_create(
+            self.places,
+            update_conflicts=True,
+            unique_fields=["account", "event_id"],
+            update_fields=["etag", "parts", "changes"],
+        )
+        if self.mark:
+            CalendarMark.objects.update_or_create(
+                account_id=self.mark.account_id,
+                path=self.mark.path,
+                defaults={"token": self.mark.token},
+            )
+        if self.lost:
+            self.lost.delete()
+
+
+@dataclass(kw_only=True)
+class _News:
+    """Paths that are new or have another version, paths that are gone, and how far that is."""
+
+    changed: dict[str, str] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    token: str = ""
+
+
+def look(account: AccountRef) -> Generator[Looked]:
+    """Calendar by calendar, many changes in several steps. Keep each before going on. Raises
+    ProviderError."""
+    own = Calendars(account)
+    marks = {one.path: one for one in CalendarMark.objects.filter(account_id=account.id)}
+    is_new = not marks
+    for calendar in own.all():
+        mark = marks.pop(calendar.path, None) or _mark(own, calendar.path, "")
+        if is_new:
+            yield _first(own, calendar)
+        elif not calendar.token or mark.token != calendar.token:
+            yield from _look(own, calendar, mark)
+    for mark in marks.values():
+        rows = [row for row in _places(own, mark.path).values() if row.etag]
+        yield _joined([_removed(own, row) for row in rows], lost=mark)
+
+
+def _first(own: Calendars, calendar: Calendar) -> Looked:
+    """What is there now is known, and no news."""
+    known = _places(own, calendar.path)
+    rows = []
+    for path, etag in own.etags(calendar).items():
+        row = known.get(path) or _new_place(own, path)
+        row.etag = etag
+        rows.append(row)
+    return Looked(places=tuple(rows), mark=_mark(own, calendar.path, calendar.token))
+
+
+def _look(own: Calendars, calendar: Calendar, mark: CalendarMark) -> Generator[Looked]:
+    known = _places(own, calendar.path)
+    news = _reported(own, calendar, mark.token) or _compared(own, calendar, known)
+    changed = [
+        path for path, etag in news.changed.items() if path not in known or known[path].etag != etag
+    ]
+    for start in range(0, len(changed), READ_AT_ONCE):
+        step = changed[start : start + READ_AT_ONCE]
+        found = list(own.fetch(calendar, step, at=timezone.now()))
+        news.gone |= set(step) - {one.path for one in found}
+        seen = [_seen(own, one, known.get(one.path)) for one in found]
+        yield _joined(seen)
+    removed = [known[path] for path in sorted(news.gone) if path in known and known[path].etag]
+    yield _joined([_removed(own, row) for row in removed], mark=_mark(own, mark.path, news.token))
+
+
+def _reported(own: Calendars, calendar: Calendar, token: str) -> _News | None:
+    """As the server tells; None where it does not, or knows the token no more."""
+    if not token:
+        return None
+    news = _News(token=token)
+    for _ in range(MAX_STEPS):
+        try:
+            found = own.session.report(calendar.url, multistatus.changes_since(news.token))
+        except (Refused, Changed, NotFound, Malformed):
+            return None
+        if not found.token:
+            return None
+        for one in found.responses:
+            if is_in(one.path, calendar) and one.status in multistatus.GONE:
+                news.gone.add(one.path)
+                news.changed.pop(one.path, None)
+        for path, etag in listed(found.responses, calendar):
+            news.changed[path] = etag
+            news.gone.discard(path)
+        more = any(one.status == NO_ROOM for one in found.responses)
+        if not more or found.token == news.token:
+            news.token = found.token
+            return news
+        news.token = found.token
+    return None
+
+
+def _compared(own: Calendars, calendar: Calendar, known: dict[str, CalendarPlace]) -> _News:
+    """What is there, held against what was there."""
+    present = own.etags(calendar)
+    gone = {path for path, row in known.items() if row.etag and path not in present}
+    return _News(changed=present, gone=gone, token=calendar.token)
+
+
+def _seen(own: Calendars, found: Fetched, before: CalendarPlace | None) -> Looked:
+    """A resource that is new or has changed: each event in it, and those that were in it."""
+    row = before or _new_place(own, found.path)
+    was_there = set(row.parts) if row.etag else set()
+    row.etag, row.changes = found.etag, row.changes + 1
+    present = [one for one in found.entries if isinstance(one, Event)]
+    out = [
+        _event(own, row, "updated" if before is not None and before.pk else "created", one)
+        for one in present
+    ]
+    ids = [one.id for one in present]
+    out += [_deleted(own, row, id) for id in sorted(was_there - set(ids))]
+    row.parts = ids
+    return Looked(events=tuple(out), places=(row,))
+
+
+def _removed(own: Calendars, row: CalendarPlace) -> Looked:
+    row.changes += 1
+    ids = row.parts or [row.event_id]
+    out = tuple(_deleted(own, row, id) for id in ids)
+    row.etag, row.parts = "", []
+    return Looked(events=out, places=(row,))
+
+
+def _joined(
+    looks: Sequence[Looked], *, mark: CalendarMark | None = None, lost: CalendarMark | None = None
+) -> Looked:
+    return Looked(
+        events=tuple(event for one in looks for event in one.events),
+        places=tuple(row for one in looks for row in one.places),
+        mark=mark,
+        lost=lost,
+    )
+
+
+def _event(own: Calendars, row: CalendarPlace, kind: Kind, event: Event) -> tuple[str, ItemEvent]:
+    found = ItemEvent(
+        kind=kind,
+        user_id=own.account.external_user_id,
+        source="caldav",
+        source_id=event.id,
+        content_type="event",
+        data=event.model_dump(mode="json", exclude={"version"}),
+        timestamp=timezone.now(),
+    )
+    return f"caldav {row.changes} {row.etag}", found
+
+
+def _deleted(own: Calendars, row: CalendarPlace, id: str) -> tuple[str, ItemEvent]:
+    found = ItemEvent(
+        kind="deleted",
+        user_id=own.account.external_user_id,
+        source="caldav",
+        source_id=id,
+        timestamp=timezone.now(),
+    )
+    return f"caldav {row.changes} gone", found
+
+
+def _places(own: Calendars, path: str) -> dict[str, CalendarPlace]:
+    """The resources of a calendar that Remit has seen."""
+    rows = CalendarPlace.objects.filter(account_id=own.account.id, path__startswith=path)
+    return {row.path: row for row in rows if "/" not in row.path.removeprefix(path)}
+
+
+def _new_place(own: Calendars, path: str) -> CalendarPlace:
+    id = events.event_id(path)
+    return CalendarPlace(account_id=own.account.id, event_id=id, path=path)
+
+
+def _mark(own: Calendars, path: str, token: str) -> CalendarMark:
+    return CalendarMark(account_id=own.account.id, path=path, token=token)

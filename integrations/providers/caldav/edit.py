@@ -1,0 +1,193 @@
+"""Events as texts: new ones, and changes of one in the text that its server keeps. Whatever nobody
+here knows stays as it is. Every text carries the key of the write that made it (`events.MARK`).
+Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+
+from integrations.contracts.field_types import find_zone
+from integrations.exceptions import Rejected
+from integrations.mail.addresses import is_addr_spec
+from integrations.providers.caldav import lines
+from integrations.providers.caldav.events import MARK
+
+TEXTS = {"title": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"}
+KNOWN = frozenset({*TEXTS, "start", "end", "attendees"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Author:
+    """In whose name it is written, under which key, and when. `addresses` are all that name the
+    user, in small letters; `tells`: the server itself tells people what is saved."""
+
+    address: str
+    name: str
+    addresses: frozenset[str]
+    zone: str
+    key: str
+    at: datetime
+    tells: bool
+
+
+def create(fields: Mapping[str, Any], *, by: Author) -> bytes:
+    """A calendar with one new event. Raises integrations.exceptions.Rejected."""
+    event = ["BEGIN:VEVENT", f"UID:{by.key}", "SEQUENCE:-1", "END:VEVENT"]
+    _change(event, fields, by)
+    found = lines.Resource(
+        parts=[
+            ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Remit//Remit//EN"],
+            event,
+            ["END:VCALENDAR"],
+        ]
+    )
+    return found.to_bytes()
+
+
+def change(raw: bytes, id: str, changes: Mapping[str, Any], *, by: Author) -> bytes:
+    """The text with these fields of one event changed. Raises Rejected where it cannot be, and
+    changes nothing else then."""
+    resource = _read(raw)
+    event = find(resource, id, zone=by.zone)
+    _check_organiser(event, by)
+    if {"start", "end"} & changes.keys():
+        _check_series(resource, event)
+    for other in resource.events:
+        lines.put(other, MARK)
+    _change(event, changes, by)
+    return resource.to_bytes()
+
+
+def find(resource: lines.Resource, id: str, *, zone: str) -> list[str]:
+    """The lines of an event: of the one that was moved in a series where the id names one, else of
+    the series or the single event. Raises Rejected."""
+    planned = id.partition("/")[2].removesuffix("/on")
+    for event in resource.events:
+        instead_of = lines.find(event, "RECURRENCE-ID")
+        if not planned and instead_of is None:
+            return event
+        at = lines.moment(instead_of, zone=zone)
+        if planned and at is not None and lines.in_utc(at) == planned:
+            return event
+    raise Rejected("The event is not as Remit knows it. Change it in your calendar program.")
+
+
+def _read(raw: bytes) -> lines.Resource:
+    try:
+        return lines.read(raw)
+    except lines.BadLines as error:
+        raise Rejected(f"This event cannot be changed safely: {error}.") from error
+
+
+def _change(event: list[str], changes: Mapping[str, Any], by: Author) -> None:
+    if not changes.keys() <= KNOWN:
+        raise Rejected("a field that a calendar server does not keep")
+    try:
+        for field, name in TEXTS.items():
+            if field in changes:
+                text = changes[field]
+                lines.put(event, name, *([f"{name}:{lines.escape(text)}"] if text else []))
+        if "start" in changes and "end" in changes:
+            _put_times(event, changes["start"], changes["end"], zone=by.zone)
+        elif {"start", "end"} & changes.keys():
+            raise Rejected("Start and end go together.")
+        if "attendees" in changes:
+            _put_people(event, changes["attendees"], by)
+        lines.put(event, "DTSTAMP", f"DTSTAMP:{lines.in_utc(by.at)}")
+        lines.put(event, "LAST-MODIFIED", f"LAST-MODIFIED:{lines.in_utc(by.at)}")
+        lines.put(event, "SEQUENCE", f"SEQUENCE:{_sequence(event) + 1}")
+        lines.put(event, MARK, f"{MARK}:{by.key}")
+    except lines.BadLines as error:
+        raise Rejected(f"This cannot be written into a calendar: {error}.") from error
+
+
+def _put_times(event: list[str], start: str, end: str, *, zone: str) -> None:
+    """In the zone that the event had. Days stay days where both times are midnight."""
+    before = lines.find(event, "DTSTART")
+    begin, finish = datetime.fromisoformat(start), datetime.fromisoformat(end)
+    if begin.tzinfo is None or finish.tzinfo is None:
+        raise Rejected("a time without its zone")
+    if lines.is_day(before) and (days := _days(begin, finish, zone=zone)):
+        new = [lines.day_line("DTSTART", days[0]), lines.day_line("DTEND", days[1])]
+    else:
+        old_end = lines.find(event, "DTEND")
+        new = [
+            lines.time_line("DTSTART", begin, like=before),
+            lines.time_line("DTEND", finish, like=old_end or before),
+        ]
+    lines.put(event, "DURATION")
+    lines.put(event, "DTEND", new[1])
+    lines.put(event, "DTSTART", new[0])
+
+
+def _days(begin: datetime, finish: datetime, *, zone: str) -> tuple[Any, Any] | None:
+    """The days, where both times are the beginning of one: in the zone they came in, as they are
+    shown, or in the account's."""
+    own = find_zone(zone)
+    for given in ((begin, finish), (begin.astimezone(own), finish.astimezone(own))):
+        if all(one.time() == time() for one in given) and begin < finish:
+            return given[0].date(), given[1].date()
+    return None
+
+
+def _put_people(event: list[str], attendees: Sequence[str], by: Author) -> None:
+    """Who stays keeps the answer that was given."""
+    present = {
+        one.value.strip()[7:].lower(): event[number]
+        for number, one in lines.properties(event)
+        if one.name == "ATTENDEE"
+    }
+    new = []
+    for address in attendees:
+        line = present.get(address.lower())
+        if line is None and not is_addr_spec(address):
+            raise Rejected("an attendee without a plain address")
+        invited = f"ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:{address}"
+        if line is None and not by.tells:
+            raise Rejected(
+                "This calendar's server tells nobody of an invitation. Save the event without "
+                "other people, and write to them."
+            )
+        new.append(line or invited)
+    lines.put(event, "ATTENDEE", *new)
+    if new and lines.find(event, "ORGANIZER") is None:
+        lines.put(event, "ORGANIZER", f"ORGANIZER{_named(by.name)}:mailto:{by.address}")
+
+
+def _named(name: str) -> str:
+    """A quoted parameter holds neither quotes nor control characters (RFC 5545, 3.1)."""
+    plain = "".join(sign for sign in name if sign.isprintable() and sign != '"')
+    return f';CN="{plain}"' if plain else ""
+
+
+def _check_organiser(event: list[str], by: Author) -> None:
+    organiser = lines.find(event, "ORGANIZER")
+    if organiser is None:
+        return
+    address = organiser.value.strip().lower().removeprefix("mailto:")
+    if address not in by.addresses:
+        raise Rejected("Only who invited to this event can change it. Write to them.")
+
+
+def _check_series(resource: lines.Resource, event: list[str]) -> None:
+    """The times of a whole series stay where some of it were moved or left out: those name the
+    times that it has now."""
+    if lines.find(event, "RRULE") is None and lines.find(event, "RDATE") is None:
+        return
+    if len(resource.events) > 1 or lines.count(event, "EXDATE") or lines.count(event, "RDATE"):
+        raise Rejected(
+            "Some events of this series were moved or left out, so its times are not changed here. "
+            "Change them in your calendar program."
+        )
+    start = lines.find(event, "DTSTART")
+    if start is not None and (named := start.parameters.get("TZID")) and not find_zone(named):
+        raise Rejected("This series is in a time zone that only its calendar knows.")
+
+
+def _sequence(event: list[str]) -> int:
+    found = lines.find(event, "SEQUENCE")
+    try:
+        return int(found.value) if found else 0
+    except ValueError:
+        return 0

@@ -1,0 +1,109 @@
+"""A trial of calendars: their server is found and signed in at, and what Remit can do there is
+said. Nothing is stored, and nothing is written to a calendar."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from integrations.credentials.credentials import SignIn
+from integrations.exceptions import NotPermitted, ProviderError, Rejected, Unavailable
+from integrations.mail.addresses import is_addr_spec
+from integrations.ports.evidence import Ability
+from integrations.providers.caldav import discovery
+from integrations.providers.caldav.discovery import Calendar
+from integrations.providers.caldav.servers import CalendarServer
+from integrations.providers.caldav.session import DavSession, SignInRefused
+
+# Large ones whose calendars are not at the domain of the address. Written down from what their
+# own pages say; not tried.
+KNOWN = {
+    "icloud.com": "caldav.icloud.com",
+    "me.com": "caldav.icloud.com",
+    "mac.com": "caldav.icloud.com",
+    "fastmail.com": "caldav.fastmail.com",
+    "yahoo.com": "caldav.calendar.yahoo.com",
+    "gmx.net": "caldav.gmx.net",
+    "gmx.de": "caldav.gmx.net",
+    "web.de": "caldav.web.de",
+    "mailbox.org": "dav.mailbox.org",
+    "posteo.de": "posteo.de:8443",
+    "zoho.com": "calendar.zoho.com",
+}
+NO_PASSWORDS = frozenset({"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A sign-in that worked, and what there is."""
+
+    server: CalendarServer
+    calendars: tuple[Calendar, ...]
+    abilities: tuple[Ability, ...] = field(default=())
+
+
+def find_urls(address: str) -> tuple[str, ...]:
+    """Where an address's calendars may be, the likeliest first. Raises Rejected for what is no
+    address, and where passwords are not taken."""
+    if not is_addr_spec(address) or not address.isascii():
+        raise Rejected("This is no mail address.")
+    domain = address.rpartition("@")[2].lower()
+    if domain in NO_PASSWORDS:
+        raise Rejected(
+            "This provider takes no passwords from programs for calendars, and signing in through "
+            "its page is not built yet."
+        )
+    if domain in KNOWN:
+        return (_well_known(KNOWN[domain]),)
+    names = (domain, f"caldav.{domain}", f"dav.{domain}", f"calendar.{domain}")
+    return tuple(map(_well_known, names))
+
+
+def try_urls(urls: Sequence[str], *, user_name: str, secret: str) -> Tried:
+    """Signs in at the first that is a calendar server. Raises ProviderError with a sentence for
+    people. A sign-in that is refused is not tried elsewhere."""
+    last: ProviderError = Unavailable("No calendar server was found. Name it.")
+    for url in urls:
+        try:
+            return _tried(url, user_name, secret)
+        except SignInRefused:
+            raise
+        except (Rejected, NotPermitted) as error:
+            last = error
+        except Unavailable as error:
+            last = Unavailable(f"Nothing answers at {url}. Check the name of the server.")
+            last.__cause__ = error
+    raise last
+
+
+def _tried(url: str, user_name: str, secret: str) -> Tried:
+    sign_in = SignIn(user_name=user_name, servers={}, secret=secret, fingerprint=uuid4().hex)
+    session = DavSession(sign_in, site=url)
+    server = discovery.find_server(session, url)
+    calendars = discovery.list_calendars(session, server)
+    return Tried(
+        server=server, calendars=tuple(calendars), abilities=tuple(_abilities(server, calendars))
+    )
+
+
+def _abilities(server: CalendarServer, calendars: Sequence[Calendar]) -> Iterator[Ability]:
+    once = "The server takes a new event under its name once; doing it twice changes nothing."
+    same = "The server changes only the version that was looked at."
+    no_calendar = "" if server.write_to else "No calendar of this user's own can be written to."
+    tells = (
+        ("A", "The server itself tells everybody who attends, as soon as an event is saved.")
+        if server.schedules and server.write_to
+        else ("", "The server tells nobody. Remit saves no event that invites people here.")
+    )
+    found = "" if calendars else "There is no calendar with events."
+    rows = (
+        ("Read and search", "A", found, "Reading changes nothing there."),
+        ("Create events", "A", no_calendar, once),
+        ("Change and cancel events", "A", no_calendar, same),
+        ("Invite people", tells[0], "" if tells[0] else tells[1], tells[1]),
+    )
+    for what, grade, missed, why in rows:
+        yield Ability(what=what, grade="" if missed else grade, why=missed or why)
+
+
+def _well_known(host: str) -> str:
+    return f"https://{host}{discovery.WELL_KNOWN}"

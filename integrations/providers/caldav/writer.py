@@ -1,0 +1,125 @@
+"""Writes to somebody's calendars. Only `integrations.writes` may import this module.
+
+A new event is put under a name made from its key, where nothing else may be: the server takes it
+once. A change is put on the version that was looked at and no other. Each write is a row
+(`CalendarWrite`), committed before the server is called.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.credentials import credentials
+from integrations.exceptions import Changed, NotFound, Rejected
+from integrations.models import CalendarWrite
+from integrations.providers.caldav import edit, events
+from integrations.providers.caldav.calendars import Calendars
+from integrations.providers.caldav.edit import Author
+from integrations.providers.caldav.reader import remember
+
+Answer = dict[str, Any]
+_KEY = re.compile(r"[A-Za-z0-9-]{1,200}")
+STRONG = '"'
+
+
+class CalDavWriter:
+    """Satisfies `integrations.ports.calendar.CalendarWriter`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self.request_id = ""
+        self._account = account
+
+    @property
+    def credential(self) -> str:
+        return credentials.fingerprint(self._account)
+
+    def create_event(self, fields: Mapping[str, Any], *, key: str) -> Answer:
+        own = Calendars(self._account)
+        if not own.server.write_to:
+            raise Rejected("No calendar of this account can be written to.")
+        if not _KEY.fullmatch(key):
+            raise Rejected("the key is no name")
+        url = urljoin(own.server.write_to, f"{key}.ics")
+        row = self._start("create_event", key, path=urlsplit(url).path)
+        if row.done:
+            return dict(row.answer)
+        content = edit.create(fields, by=self._author(own, key))
+        try:
+            etag = own.session.create(url, content)
+        except Changed:
+            etag, present = own.session.get(url)
+            if events.mark_of(present) != key:
+                raise
+        remember(self._account, {row.path: ()})
+        return self._done(row, etag)
+
+    def change_event(
+        self, event_id: str, changes: Mapping[str, Any], *, revision: str | None, key: str
+    ) -> Answer:
+        own, row = self._opened("change_event", event_id, key)
+        if row.done:
+            return dict(row.answer)
+        etag, raw = own.session.get(own.url(row.path))
+        if events.mark_of(raw) == key:
+            return self._done(row, etag)
+        self._check(row, etag, revision)
+        content = edit.change(raw, event_id, changes, by=self._author(own, key))
+        return self._done(row, own.session.replace(own.url(row.path), content, etag=etag))
+
+    def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> Answer:
+        own, row = self._opened("cancel_event", event_id, key)
+        if row.done:
+            return dict(row.answer)
+        if "/" in event_id:
+            raise Rejected("One event of a series cannot be cancelled alone here yet.")
+        was_sent = bool(row.etag_before)
+        try:
+            etag, _ = own.session.get(own.url(row.path))
+            self._check(row, etag, revision)
+            own.session.delete(own.url(row.path), etag=etag)
+        except NotFound:
+            if not was_sent:
+                raise
+        return self._done(row, "")
+
+    def _opened(self, operation: str, event_id: str, key: str) -> tuple[Calendars, CalendarWrite]:
+        own = Calendars(self._account)
+        path = own.place(event_id).path
+        return own, self._start(operation, key, path=path)
+
+    def _start(self, operation: str, key: str, *, path: str) -> CalendarWrite:
+        row, _ = CalendarWrite.objects.get_or_create(
+            account_id=self._account.id, key=key, defaults={"operation": operation, "path": path}
+        )
+        return row
+
+    def _check(self, row: CalendarWrite, etag: str, revision: str | None) -> None:
+        """The server must be able to hold the write to the version that was looked at; which one
+        that is stands in the row."""
+        if not etag.startswith(STRONG):
+            raise Rejected("The server does not tell versions apart, so nothing is changed here.")
+        if revision is not None and etag != revision:
+            raise Changed("it has another version by now")
+        row.etag_before = etag
+        row.save(update_fields=["etag_before", "changed_at"])
+
+    def _done(self, row: CalendarWrite, etag: str) -> Answer:
+        answer = {"id": events.event_id(row.path)} | ({"revision": etag} if etag else {})
+        row.answer, row.done = answer, True
+        row.save(update_fields=["answer", "done", "changed_at"])
+        return answer
+
+    def _author(self, own: Calendars, key: str) -> Author:
+        return Author(
+            address=self._account.address,
+            name=self._account.display_name,
+            addresses=own.own_addresses,
+            zone=self._account.time_zone,
+            key=key,
+            at=timezone.now(),
+            tells=own.server.schedules,
+        )

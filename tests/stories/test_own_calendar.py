@@ -1,0 +1,131 @@
+"""Somebody's own calendar, from connecting it to an event that stands there once: on real calendar
+servers, with a scripted model behind Remit."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from agents import tasks
+from agents.models import Turn
+from audit.models import ExecutedAgentAction
+from guardrails.models import HeldSend
+from guardrails.policies import files, presets
+from guardrails.policies.changes import Author
+from guardrails.policies.text import read
+from integrations.credentials import sealing
+from integrations.models import Account, Delivery
+from integrations.network import http
+from knowledge.models import Item
+from tests.calendar_world import (
+    ADDRESS,
+    PASSWORD,
+    USER,
+    CalendarServer,
+    event,
+    running_calendar_server,
+    servers,
+)
+from tests.model_server import calls
+from tests.office import Office
+from tests.stories.steps import Frontend, scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
+ORCHESTRATOR = "You are Remit's orchestrator."
+
+
+@pytest.fixture(scope="module", params=servers())
+def server(request: pytest.FixtureRequest) -> Iterator[CalendarServer]:
+    with running_calendar_server(request.param) as running:
+        yield running
+
+
+@pytest.fixture
+def world(
+    server: CalendarServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[CalendarServer]:
+    settings.OUTGOING_TO_PRIVATE = True
+    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
+    public = sealing.private_key(PRIVATE).public_key()
+    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+    monkeypatch.setenv("SSL_CERT_FILE", str(server.trusted))
+    monkeypatch.setenv("REMIT_MAIL_PASSWORD", PASSWORD)
+    server.clear()
+    yield server
+    http.close_clients()
+
+
+def connect(world: CalendarServer) -> Account:
+    """As an operator does it, with the preset that Remit offers."""
+    call_command(
+        "connect_calendar",
+        ADDRESS,
+        user="nora",
+        login=USER,
+        display_name="Nora Berg",
+        time_zone="Europe/Stockholm",
+        url=world.origin,
+        verbosity=0,
+    )
+    account = Account.objects.get(external_user_id="nora", source="caldav")
+    wanted = read(presets.load(presets.default_for(account.source)))
+    files.apply(account, wanted, author=Author(name="command", door="command"))
+    return account
+
+
+def look(office: Office, account: Account) -> None:
+    tasks.look_at_account(str(account.id))
+    office.drain()
+
+
+def test_events_are_read_in_and_one_that_is_asked_for_stands_there_once(
+    office: Office, world: CalendarServer
+) -> None:
+    world.put("review", event("Review", start="20990309T100000Z"))
+    account = connect(world)
+    office.sync("caldav", user="nora", copied=False)
+    look(office, account)
+    assert Item.objects.get(account=account).title == "Review"
+    assert (Turn.objects.count(), Delivery.objects.count()) == (0, 0)
+
+    world.put("standup", event("Standup", start="20990310T080000Z"))
+    look(office, account)
+    delivery = Delivery.objects.get()
+    assert (delivery.source, delivery.kind, delivery.state) == ("caldav", "created", "processed")
+    titles = Item.objects.filter(account=account).values_list("title", flat=True)
+    assert sorted(titles) == ["Review", "Standup"]
+    assert Turn.objects.count() == 0
+
+    lunch = {
+        "title": "Lunch",
+        "start": "2099-03-09T12:00:00+01:00",
+        "end": "2099-03-09T13:00:00+01:00",
+    }
+    nora = Frontend(office)
+    with scripted({ORCHESTRATOR: [calls(("create_calendar_event", lunch)), "It stands there."]}):
+        said = nora.ask(
+            "POST",
+            "/chat",
+            {"user_id": "nora", "message": "Put lunch on 9 March 2099, 12:00 to 13:00."},
+        )
+
+    HeldSend.objects.update(until=timezone.now())
+    tasks.sweep()
+    office.drain()
+    assert world.titles() == ["Lunch", "Review", "Standup"]
+    rows = ExecutedAgentAction.objects.filter(run_id=said["turn_id"]).order_by("id")
+    assert {row.action_type for row in rows} == {"create_calendar_event"}
+    assert (rows[len(rows) - 1].phase, rows[len(rows) - 1].status) == ("outcome", "succeeded")
+    (text,) = (text for text in world.held().values() if "SUMMARY:Lunch\n" in text)
+    key = f"remit-{rows[0].action_id}"
+    assert f"UID:{key}\n" in text
+    assert f"X-REMIT-ACTION:{key}\n" in text
+    assert "DTSTART:20990309T110000Z\n" in text
+    look(office, account)
+    look(office, account)
+    assert Item.objects.filter(account=account, title="Lunch").count() == 1
+    assert PASSWORD not in json.dumps(list(rows.values()), default=str)
