@@ -182,7 +182,9 @@ def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
     calendars = {"radicale": f"/{USER}/work/", "xandikos": f"/{USER}/calendars/calendar/"}
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
     origin = f"https://127.0.0.1:{port}"
-    with httpx.Client(base_url=origin, auth=(USER, PASSWORD), verify=context) as client:
+    with httpx.Client(
+        base_url=origin, auth=(USER, PASSWORD), verify=context, timeout=SECONDS
+    ) as client:
         try:
             _await(process, folder, port)
             server = CalendarServer(

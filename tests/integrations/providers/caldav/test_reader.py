@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from integrations.exceptions import CursorExpired, NotFound
+from integrations.providers.caldav import events
 from tests.calendar_world import event
 from tests.integrations.providers.caldav.box import Box
 
@@ -37,9 +38,12 @@ def test_a_window_holds_what_takes_place_in_it(box: Box) -> None:
     assert sorted(getattr(one, "title", "") for one in page.items) == ["New", "Series"]
 
 
-def test_what_cannot_be_read_is_said_and_hides_nothing(box: Box) -> None:
+def test_what_cannot_be_read_is_said_and_hides_nothing(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_RESOURCE_BYTES", 2_000)
     box.server.put("good", event("Good"))
-    box.server.put("big", event("Big", f"DESCRIPTION:{'x' * 1_100_000}"))
+    box.server.put("big", event("Big", f"DESCRIPTION:{'x' * 2_000}"))
 
     page = box.page()
 
