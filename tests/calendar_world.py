@@ -25,8 +25,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from aiosmtpd.controller import Controller
 
 from tests.imap_server import certificate
+from tests.mail_world import Sink
 
 USER, ADDRESS, PASSWORD = "nora", "nora@office.test", "open-sesame"
 UID = "uid@office.test"
@@ -77,6 +79,7 @@ class CalendarServer:
     calendar: str  # the path of the first
     trusted: Path  # the certificate, for SSL_CERT_FILE
     client: httpx.Client
+    sink: Sink  # where the mails come out that it sends itself
 
     def put(self, name: str, content: str, *, calendar: str = "") -> str:
         """Save a resource, as the user's own program does; its version."""
@@ -114,11 +117,13 @@ class CalendarServer:
         return sorted(line[8:] for line in lines if line.startswith("SUMMARY:"))
 
     def clear(self) -> None:
+        """As it was at first, and what is sent meanwhile is forgotten."""
         for path in self._paths():
             self.client.delete(path)
         for path in self._calendars():
             if path != self.calendar:
                 self.client.delete(path)
+        self.sink.taken.clear()
 
     def _calendars(self) -> list[str]:
         home = f"{self.calendar.rstrip('/').rpartition('/')[0]}/"
@@ -170,14 +175,16 @@ def running_calendar_server(name: str) -> Iterator[CalendarServer]:
 @contextlib.contextmanager
 def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
     certificate(folder, days=60)  # Xandikos makes one of its own where less is left
-    port = _free_port()
+    port, sink = _free_port(), Sink()
+    controller = Controller(sink, hostname="127.0.0.1", port=_free_port())
+    controller.start()
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            _command(folder, name, port),
+            _command(folder, name, port, mail=controller.port),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "EMAIL": ADDRESS},
         )
     calendars = {"radicale": f"/{USER}/work/", "xandikos": f"/{USER}/calendars/calendar/"}
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
@@ -193,6 +200,7 @@ def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
                 calendar=calendars[name],
                 trusted=folder / "ca.pem",
                 client=client,
+                sink=sink,
             )
             if name == "radicale":
                 server.make_calendar("work")
@@ -200,9 +208,10 @@ def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
         finally:
             process.terminate()
             process.wait(timeout=SECONDS)
+            controller.stop()
 
 
-def _command(folder: Path, name: str, port: int) -> list[str]:
+def _command(folder: Path, name: str, port: int, *, mail: int) -> list[str]:
     if name == "radicale":
         (folder / "users").write_text(f"{USER}:{PASSWORD}\n")
         (folder / "conf").write_text(RADICALE.format(folder=folder, port=port))
@@ -218,6 +227,8 @@ def _command(folder: Path, name: str, port: int) -> list[str]:
         *("--directory", str(folder / "data"), "--state-dir", str(folder / "state")),
         *("--current-user-principal", f"/{USER}/", "--htpasswd", str(folder / "users")),
         *("--listen-address", "127.0.0.1", "--port", str(port)),
+        *("--imip-send", "smtp", "--smtp-host", "127.0.0.1", "--smtp-port", str(mail)),
+        *("--smtp-encryption", "none", "--smtp-from", "calendar@office.test"),
     ]
 
 

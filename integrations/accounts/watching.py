@@ -37,6 +37,7 @@ QUIET_SECONDS = 0.2  # several changes at once are one
 LOOK_SECONDS = 15.0
 LEASE = timedelta(seconds=90)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
+LISTENED_TO = "imap"  # a calendar server says nothing by itself
 CHANGES = (b"EXISTS", b"EXPUNGE", b"FETCH", b"VANISHED", b"RECENT")
 
 
@@ -83,9 +84,11 @@ class Watcher:
         free = Q(watched_until=None) | Q(watched_until__lt=now) | Q(watched_by=self._me)
         with transaction.atomic():
             rows = (
-                Credential.objects.filter(free, state=Credential.State.GOOD)
+                Credential.objects.filter(
+                    free, state=Credential.State.GOOD, account__provider=LISTENED_TO
+                )
                 .order_by("account_id")
-                .select_for_update(skip_locked=True)[: settings.WATCHED_MAILBOXES]
+                .select_for_update(skip_locked=True, of=["self"])[: settings.WATCHED_MAILBOXES]
             )
             found = [(row.account_id, credentials.fingerprint_of(row)) for row in rows]
             Credential.objects.filter(account_id__in=[id for id, _ in found]).update(

@@ -431,6 +431,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=200)),
                 ('operation', models.CharField(max_length=40)),
+                ('event_id', models.CharField(max_length=80)),
                 ('path', models.CharField(max_length=1000)),
                 ('etag_before', models.CharField(blank=True, max_length=500)),
                 ('answer', models.JSONField(default=dict)),

@@ -37,6 +37,7 @@ class CalendarWrite(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="calendar_writes")
     key = models.CharField(max_length=200)
     operation = models.CharField(max_length=40)
+    event_id = models.CharField(max_length=80)
     path = models.CharField(max_length=1000)
     etag_before = models.CharField(max_length=500, blank=True)
     answer: "models.JSONField[Any, Any]" = models.JSONField(default=dict)

@@ -10,11 +10,13 @@ from typing import Any
 from integrations.contracts.field_types import find_zone
 from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
-from integrations.providers.caldav import lines
+from integrations.providers.caldav import lines, series
 from integrations.providers.caldav.events import MARK
+from integrations.providers.caldav.series import planned_in
 
 TEXTS = {"title": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"}
-KNOWN = frozenset({*TEXTS, "start", "end", "attendees"})
+KNOWN = frozenset({*TEXTS, "start", "end", "attendees", "status"})
+_STATUS = {"confirmed": "CONFIRMED", "tentative": "TENTATIVE", "cancelled": "CANCELLED"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,38 +48,38 @@ def create(fields: Mapping[str, Any], *, by: Author) -> bytes:
 
 
 def change(raw: bytes, id: str, changes: Mapping[str, Any], *, by: Author) -> bytes:
-    """The text with these fields of one event changed. Raises Rejected where it cannot be, and
-    changes nothing else then."""
-    resource = _read(raw)
-    event = find(resource, id, zone=by.zone)
-    _check_organiser(event, by)
-    if {"start", "end"} & changes.keys():
+    """The text with these fields of one event changed, or of one of a series alone. Raises Rejected
+    where it cannot be, and changes nothing else then."""
+    resource, event = _opened(raw, id, by=by)
+    if not planned_in(id) and {"start", "end"} & changes.keys():
         _check_series(resource, event)
-    for other in resource.events:
-        lines.put(other, MARK)
     _change(event, changes, by)
     return resource.to_bytes()
 
 
-def find(resource: lines.Resource, id: str, *, zone: str) -> list[str]:
-    """The lines of an event: of the one that was moved in a series where the id names one, else of
-    the series or the single event. Raises Rejected."""
-    planned = id.partition("/")[2].removesuffix("/on")
-    for event in resource.events:
-        instead_of = lines.find(event, "RECURRENCE-ID")
-        if not planned and instead_of is None:
-            return event
-        at = lines.moment(instead_of, zone=zone)
-        if planned and at is not None and lines.in_utc(at) == planned:
-            return event
-    raise Rejected("The event is not as Remit knows it. Change it in your calendar program.")
+def cancel_one(raw: bytes, id: str, *, by: Author) -> bytes:
+    """The text with one of a series cancelled. Raises Rejected."""
+    resource, event = _opened(raw, id, by=by)
+    _change(event, {"status": "cancelled"}, by)
+    return resource.to_bytes()
 
 
-def _read(raw: bytes) -> lines.Resource:
+def _opened(raw: bytes, id: str, *, by: Author) -> tuple[lines.Resource, list[str]]:
+    """The lines of the event that is meant, in their calendar, which carries no mark any more."""
+    planned = planned_in(id)
     try:
-        return lines.read(raw)
-    except lines.BadLines as error:
+        resource = lines.read(raw)
+        event = series.find(resource, planned, zone=by.zone)
+        if event is None and planned:
+            event = series.take_out(resource, planned, zone=by.zone)
+    except (lines.BadLines, ValueError) as error:
         raise Rejected(f"This event cannot be changed safely: {error}.") from error
+    if event is None:
+        raise Rejected("The event is not as Remit knows it. Change it in your calendar program.")
+    _check_organiser(event, by)
+    for other in resource.events:
+        lines.put(other, MARK)
+    return resource, event
 
 
 def _change(event: list[str], changes: Mapping[str, Any], by: Author) -> None:
@@ -92,6 +94,8 @@ def _change(event: list[str], changes: Mapping[str, Any], by: Author) -> None:
             _put_times(event, changes["start"], changes["end"], zone=by.zone)
         elif {"start", "end"} & changes.keys():
             raise Rejected("Start and end go together.")
+        if "status" in changes:
+            lines.put(event, "STATUS", f"STATUS:{_STATUS[changes['status']]}")
         if "attendees" in changes:
             _put_people(event, changes["attendees"], by)
         lines.put(event, "DTSTAMP", f"DTSTAMP:{lines.in_utc(by.at)}")

@@ -6,16 +6,20 @@ who invites. One that was moved within a series has the id of the series and its
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime, time
 from hashlib import sha256
 
 from pydantic import ValidationError
 
 from integrations.child import Child, Unreadable
 from integrations.contracts import Event, Rejected
+from integrations.contracts.field_types import find_zone
 from integrations.imports.calendar_files import MAX_ATTENDEES
+from integrations.ports.calendar import occurrence_id
 from integrations.providers.caldav import lines
 from integrations.providers.caldav.child import FOUND, Found
+from integrations.providers.caldav.series import LATER, at_of, planned_in
 
 CHILD = Child("integrations.providers.caldav.child")
 MARK = "X-REMIT-ACTION"
@@ -30,7 +34,7 @@ def event_id(path: str) -> str:
 
 def place_id(id: str) -> str:
     """The id of the resource that an event is in."""
-    return id.partition("/")[0]
+    return id.partition("_")[0]
 
 
 def read(
@@ -42,11 +46,37 @@ def read(
     fitting = {path: raw for path, raw in contents.items() if len(raw) <= MAX_RESOURCE_BYTES}
     parsed = dict(zip(fitting, _parsed(list(fitting.values()), zone=zone), strict=True))
     return {
-        path: _named(path, raw, parsed[path], _makers(raw, owner=owner), at=at)
+        path: _named(path, raw, parsed[path], _said(raw, owner=owner), at=at)
         if path in parsed
         else [Rejected(source_id=event_id(path), reason="too_large")]
         for path, raw in contents.items()
     }
+
+
+def read_one(series: Event, raw: bytes, id: str, *, zone: str) -> Event | None:
+    """One of a series that was not changed by itself: as the series is, at its planned start. None
+    where the series has none then, or counting it out takes too long."""
+    planned = planned_in(id)
+    try:
+        if CHILD.ask((raw, planned, zone)) != b"yes":
+            return None
+    except Unreadable:
+        return None
+    start = at_of(planned, zone=series.time_zone).astimezone(find_zone(series.time_zone))
+    length = series.end - series.start
+    if series.all_day:  # a day may have 23 hours
+        days = series.end.date() - series.start.date()
+        length = datetime.combine(start.date() + days, time(), start.tzinfo) - start
+    return series.model_copy(
+        update={
+            "id": id,
+            "series_id": series.id,
+            "original_start": start,
+            "start": start,
+            "end": start + length,
+            "recurrence": None,
+        }
+    )
 
 
 def mark_of(raw: bytes) -> str:
@@ -69,15 +99,29 @@ def _parsed(contents: list[bytes], *, zone: str) -> Found:
         return [[Rejected(source_id="", reason=reason)]] * len(contents)
 
 
-def _makers(raw: bytes, *, owner: str) -> list[str | None]:
-    """Who made each event, in their order: None where the event itself says so, empty where nobody
-    knows, or where people come to it whom nobody can list. None at all for what cannot be taken
-    apart."""
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What the lines of an event say besides: who made it (None: the event itself says so; empty:
+    nobody knows, or people come to it whom nobody can list), and whether it was planned for a
+    whole day of a series."""
+
+    maker: str | None
+    of_day: bool
+
+
+def _said(raw: bytes, *, owner: str) -> list[_Said]:
+    """Of each event, in their order; nothing at all of what cannot be taken apart."""
     try:
         events = lines.read(raw).events
     except lines.BadLines:
         return []
-    return [_maker(event, owner=owner) for event in events]
+    return [
+        _Said(
+            maker=_maker(event, owner=owner),
+            of_day=lines.is_day(lines.find(event, "RECURRENCE-ID")),
+        )
+        for event in events
+    ]
 
 
 def _maker(event: list[str], *, owner: str) -> str | None:
@@ -95,26 +139,27 @@ def _named(
     path: str,
     raw: bytes,
     found: Sequence[Event | Rejected],
-    makers: Sequence[str | None],
+    said: Sequence[_Said],
     *,
     at: datetime | None,
 ) -> list[Event | Rejected]:
     """The events under ids of their own. Raises nothing: what does not fit is rejected whole."""
     id = event_id(path)
-    if not found and not makers and b"BEGIN:VEVENT" not in raw.upper():
+    if not found and not said and b"BEGIN:VEVENT" not in raw.upper():
         return []  # a task, or a note
-    if len(found) != len(makers) or not 0 < len(found) <= MAX_EVENTS:
+    if len(found) != len(said) or not 0 < len(found) <= MAX_EVENTS:
         return [Rejected(source_id=id, reason="malformed_event")]
     named: list[Event | Rejected] = []
-    for one, maker in zip(found, makers, strict=True):
+    for one, about in zip(found, said, strict=True):
         if isinstance(one, Rejected):
             named.append(Rejected(source_id=id, reason=one.reason))
             continue
         ids: dict[str, object] = {"id": id}
         if one.original_start is not None:
-            planned = f"{one.original_start.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-            ids = {"id": f"{id}/{planned}{'/on' * one.this_and_future}", "series_id": id}
-        if maker is not None:
-            ids["created_by"] = maker
+            planned = one.original_start.date() if about.of_day else one.original_start
+            later = LATER * one.this_and_future
+            ids = {"id": f"{occurrence_id(id, planned)}{later}", "series_id": id}
+        if about.maker is not None:
+            ids["created_by"] = about.maker
         named.append(one.model_copy(update={**ids, "version": 0, "updated_at": at}))
     return named

@@ -33,7 +33,7 @@ def find(account: AccountRef, key: str) -> Evidence:
 
 def _look(account: AccountRef, row: CalendarWrite) -> Evidence:
     session, sign_in = session_of(account)
-    performed = Performed(response={"id": events.event_id(row.path)}, at=row.changed_at)
+    performed = Performed(response={"id": row.event_id}, at=row.changed_at)
     try:
         etag, raw = session.get(urljoin(sign_in.servers["home"], row.path))
     except NotFound:

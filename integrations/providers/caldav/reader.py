@@ -63,10 +63,14 @@ class CalDavReader:
         own = Calendars(self._account)
         path = own.place(id).path
         calendar = own.calendar_of(path)
-        for one in own.open(path, is_own=calendar.is_own, at=at).entries:
-            if isinstance(one, Event) and one.id == id:
-                return one
-        raise NotFound("the event is not in its calendar any more")
+        found = own.open(path, is_own=calendar.is_own, at=at)
+        present = {one.id: one for one in found.entries if isinstance(one, Event)}
+        one, series = present.get(id), present.get(events.place_id(id))
+        if one is None and series is not None and series.recurrence:
+            one = events.read_one(series, found.raw, id, zone=self._account.time_zone)
+        if one is None:
+            raise NotFound("the event is not in its calendar any more")
+        return one
 
     def _page(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
         own, at = Calendars(self._account), timezone.now()

@@ -7,7 +7,7 @@ once. A change is put on the version that was looked at and no other. Each write
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from django.utils import timezone
@@ -20,8 +20,17 @@ from integrations.providers.caldav import edit, events
 from integrations.providers.caldav.calendars import Calendars
 from integrations.providers.caldav.edit import Author
 from integrations.providers.caldav.reader import remember
+from integrations.providers.caldav.series import planned_in
 
 Answer = dict[str, Any]
+
+
+class Edit(Protocol):
+    """A text that a server keeps, with one event in it changed."""
+
+    def __call__(self, raw: bytes, id: str, *, by: Author) -> bytes: ...
+
+
 _KEY = re.compile(r"[A-Za-z0-9-]{1,200}")
 STRONG = '"'
 
@@ -44,7 +53,8 @@ class CalDavWriter:
         if not _KEY.fullmatch(key):
             raise Rejected("the key is no name")
         url = urljoin(own.server.write_to, f"{key}.ics")
-        row = self._start("create_event", key, path=urlsplit(url).path)
+        path = urlsplit(url).path
+        row = self._start("create_event", key, path=path, event_id=events.event_id(path))
         if row.done:
             return dict(row.answer)
         content = edit.create(fields, by=self._author(own, key))
@@ -60,22 +70,19 @@ class CalDavWriter:
     def change_event(
         self, event_id: str, changes: Mapping[str, Any], *, revision: str | None, key: str
     ) -> Answer:
-        own, row = self._opened("change_event", event_id, key)
-        if row.done:
-            return dict(row.answer)
-        etag, raw = own.session.get(own.url(row.path))
-        if events.mark_of(raw) == key:
-            return self._done(row, etag)
-        self._check(row, etag, revision)
-        content = edit.change(raw, event_id, changes, by=self._author(own, key))
-        return self._done(row, own.session.replace(own.url(row.path), content, etag=etag))
+        def edited(raw: bytes, id: str, *, by: Author) -> bytes:
+            return edit.change(raw, id, changes, by=by)
+
+        return self._replaced("change_event", event_id, edited, revision=revision, key=key)
 
     def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> Answer:
+        if planned_in(event_id):
+            return self._replaced(
+                "cancel_one", event_id, edit.cancel_one, revision=revision, key=key
+            )
         own, row = self._opened("cancel_event", event_id, key)
         if row.done:
             return dict(row.answer)
-        if "/" in event_id:
-            raise Rejected("One event of a series cannot be cancelled alone here yet.")
         was_sent = bool(row.etag_before)
         try:
             etag, _ = own.session.get(own.url(row.path))
@@ -86,14 +93,28 @@ class CalDavWriter:
                 raise
         return self._done(row, "")
 
+    def _replaced(
+        self, operation: str, event_id: str, edited: Edit, *, revision: str | None, key: str
+    ) -> Answer:
+        own, row = self._opened(operation, event_id, key)
+        if row.done:
+            return dict(row.answer)
+        etag, raw = own.session.get(own.url(row.path))
+        if events.mark_of(raw) == key:
+            return self._done(row, etag)
+        self._check(row, etag, revision)
+        content = edited(raw, event_id, by=self._author(own, key))
+        return self._done(row, own.session.replace(own.url(row.path), content, etag=etag))
+
     def _opened(self, operation: str, event_id: str, key: str) -> tuple[Calendars, CalendarWrite]:
         own = Calendars(self._account)
         path = own.place(event_id).path
-        return own, self._start(operation, key, path=path)
+        return own, self._start(operation, key, path=path, event_id=event_id)
 
-    def _start(self, operation: str, key: str, *, path: str) -> CalendarWrite:
+    def _start(self, operation: str, key: str, *, path: str, event_id: str) -> CalendarWrite:
+        about = {"operation": operation, "path": path, "event_id": event_id}
         row, _ = CalendarWrite.objects.get_or_create(
-            account_id=self._account.id, key=key, defaults={"operation": operation, "path": path}
+            account_id=self._account.id, key=key, defaults=about
         )
         return row
 
@@ -108,7 +129,7 @@ class CalDavWriter:
         row.save(update_fields=["etag_before", "changed_at"])
 
     def _done(self, row: CalendarWrite, etag: str) -> Answer:
-        answer = {"id": events.event_id(row.path)} | ({"revision": etag} if etag else {})
+        answer = {"id": row.event_id} | ({"revision": etag} if etag else {})
         row.answer, row.done = answer, True
         row.save(update_fields=["answer", "done", "changed_at"])
         return answer

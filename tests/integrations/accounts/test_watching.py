@@ -17,6 +17,7 @@ from integrations.models import Account, Credential
 from tests import imap_server
 from tests.imap_server import running_mail_server
 from tests.integrations.providers.imap.box import Box
+from tests.knowledge.office import account
 from tests.mail_world import needs_dovecot
 from tests.office import until
 
@@ -68,6 +69,24 @@ def test_a_change_is_asked_for_when_the_server_tells_and_when_listening_begins(
         client.add_flags([1], [b"\\Seen"])
     until(lambda: len(asked) > before)
     assert set(asked) == {box.account.id}
+
+
+def test_a_calendar_server_is_not_listened_to(
+    box: Box, watch: Callable[[], Watcher], asked: list[UUID]
+) -> None:
+    calendar = account(user="nora", source="caldav")
+    credentials.keep(
+        account_id=calendar.id,
+        user_name="nora",
+        servers={"home": "https://127.0.0.1:1/"},
+        sealed=credentials.seal("word", account_id=calendar.id),
+    )
+
+    watch()
+
+    until(lambda: len(asked) == 1)
+    assert asked == [box.account.id]
+    assert Credential.objects.get(account_id=calendar.id).watched_until is None
 
 
 def test_a_connection_that_breaks_is_made_again_and_the_account_asked(

@@ -77,7 +77,7 @@ def test_one_that_was_moved_in_a_series_names_it_and_its_planned_start() -> None
     assert isinstance(series, Event)
     assert isinstance(one, Event)
     assert series.recurrence == "RRULE:FREQ=WEEKLY"
-    assert (one.id, one.series_id) == (f"{series.id}/20260316T100000Z", series.id)
+    assert (one.id, one.series_id) == (f"{series.id}_20260316T100000Z", series.id)
     assert events.place_id(one.id) == series.id
 
 
