@@ -18,6 +18,7 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches
 from guardrails.gather import usage
+from guardrails.policies import directory_sync
 from integrations.accounts import arrivals
 from integrations.exceptions import ProviderError
 from integrations.llm import metering
@@ -78,6 +79,17 @@ def learn_account(account_id: str) -> None:
         precedents.propose_repeated(row.ref(), now=now)
         precedents.gather_evidence(row.ref())
         precedents.look_again(row.ref(), now=now)
+
+
+def sync_directories() -> None:
+    """Queue the reading of each directory that an operator wants read. Runs once a day."""
+    with transaction.atomic():
+        for sync_id in directory_sync.due():
+            async_task(sync_directory, str(sync_id))
+
+
+def sync_directory(sync_id: str) -> None:
+    directory_sync.run(UUID(sync_id), now=timezone.now())
 
 
 def reconcile() -> None:

@@ -8,6 +8,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 SCHEDULES = {
     "sweep": {"func": "agents.tasks.sweep", "schedule_type": "I", "minutes": 1},
     "learn": {"func": "agents.tasks.learn", "schedule_type": "D"},
+    "directories": {"func": "agents.tasks.sync_directories", "schedule_type": "D"},
     "reconcile": {"func": "agents.tasks.reconcile", "schedule_type": "D"},
 }
 

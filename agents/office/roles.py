@@ -16,7 +16,7 @@ POLICY = [
     "guardrails.skill",
     "agents.customagent",
 ]
-DIRECTORY = ["guardrails.person", "guardrails.owndomain"]
+DIRECTORY = ["guardrails.person", "guardrails.owndomain", "guardrails.directorysync"]
 SERVERS = ["integrations.mcpserver", "integrations.mcptool"]
 WAITING = [
     "guardrails.approval",

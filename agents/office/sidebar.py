@@ -101,6 +101,7 @@ SIDEBAR = (
             Page("integrations", "account", "Accounts", "account_circle"),
             Page("integrations", "userpreferences", "Preferences", "tune"),
             Page("guardrails", "person", "Directory", "contacts"),
+            Page("guardrails", "directorysync", "Directory syncs", "cloud_sync"),
             Page("guardrails", "owndomain", "Own domains", "domain"),
             Page("integrations", "organisation", "Organisations", "apartment"),
             Page("integrations", "servicetoken", "Tokens", "key"),

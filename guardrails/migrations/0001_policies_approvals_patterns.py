@@ -724,6 +724,26 @@ class Migration(migrations.Migration):
             managers=[("objects", guardrails.models.base.ValidatedManager())],
         ),
         migrations.CreateModel(
+            name="DirectorySync",
+            fields=[
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("enabled", models.BooleanField(default=True)),
+                ("tried_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("done_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("problem", models.TextField(blank=True, editable=False, help_text="What went wrong last time.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        help_text="The mailbox whose provider keeps the organisation's directory.", on_delete=django.db.models.deletion.CASCADE, related_name="+", to="integrations.account"
+                    ),
+                ),
+                ("organisation", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="directory_sync", to="integrations.organisation")),
+            ],
+            options={"ordering": ["organisation"]},
+            managers=[("objects", guardrails.models.base.ValidatedManager())],
+        ),
+        migrations.CreateModel(
             name="OwnDomain",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),

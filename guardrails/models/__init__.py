@@ -4,7 +4,7 @@ from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption
 from guardrails.models.approvals import Approval
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
 from guardrails.models.change_requests import AskedRefusal, ChangeRequest
-from guardrails.models.directory import OwnDomain, Person
+from guardrails.models.directory import DirectorySync, OwnDomain, Person
 from guardrails.models.errands import Errand
 from guardrails.models.held_sends import HeldSend
 from guardrails.models.own_mail import AgentFiling, AgentMail
@@ -30,6 +30,7 @@ __all__ = [
     "CeilingLimit",
     "ChangeRequest",
     "CheckpointRecipient",
+    "DirectorySync",
     "Errand",
     "HeldSend",
     "KillSwitch",

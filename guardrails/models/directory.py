@@ -12,7 +12,7 @@ from guardrails.facts import targets
 from guardrails.facts.people import MOST_OTHER_NAMES, NAME_CHARS, check_name, search_words
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.models.base import ValidatedModel
-from integrations.models import Organisation
+from integrations.models import Account, Organisation
 
 
 def plain_address(text: str) -> str:
@@ -98,6 +98,41 @@ class Person(ValidatedModel):
             raise ValidationError(wrong)
         self.words = search_words((self.name, *self.other_names))
         super().clean_fields(exclude={*(exclude or ()), "words"})  # type: ignore[misc]
+
+
+class DirectorySync(ValidatedModel):
+    """Says that the organisation's directory is read once a day from the provider of one of its
+    mailboxes. One for each organisation."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.OneToOneField(
+        Organisation, on_delete=models.CASCADE, related_name="directory_sync"
+    )
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The mailbox whose provider keeps the organisation's directory.",
+    )
+    enabled = models.BooleanField(default=True)
+    tried_at = models.DateTimeField(null=True, blank=True, editable=False)
+    done_at = models.DateTimeField(null=True, blank=True, editable=False)
+    problem = models.TextField(blank=True, editable=False, help_text="What went wrong last time.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["organisation"]
+
+    def __str__(self) -> str:
+        return f"{self.organisation} from {self.account}"
+
+    def clean(self) -> None:
+        """Refuses a mailbox of another organisation, and what is none. Raises ValidationError."""
+        super().clean()
+        if self.account_id and self.account.organisation_id != self.organisation_id:
+            raise ValidationError({"account": "This account is another organisation's."})
+        if self.account_id and self.account.kind != "mail":
+            raise ValidationError({"account": "Only a mailbox's provider has a directory."})
 
 
 class OwnDomain(ValidatedModel):

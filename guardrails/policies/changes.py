@@ -35,6 +35,9 @@ NOT_POLICY = frozenset(
         "last_used_at",
         "looked_at",
         "words",
+        "tried_at",
+        "done_at",
+        "problem",
     }
 )
 

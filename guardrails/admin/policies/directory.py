@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
 from guardrails.admin.policies.directory_page import directory_page
-from guardrails.models import OwnDomain, Person
+from guardrails.models import DirectorySync, OwnDomain, Person
 from guardrails.policies.recorded_admin import RecordedAdmin
 
 
@@ -36,6 +36,17 @@ class PersonAdmin(RecordedAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         return directory_page(request, self.admin_site.each_context(request))
+
+
+@admin.register(DirectorySync)
+class DirectorySyncAdmin(RecordedAdmin):
+    """Read once a day from the provider, and what went wrong the last time."""
+
+    list_display = ("organisation", "account", "enabled", "tried_at", "done_at", "problem")
+    list_filter = ("organisation", "enabled")
+    list_select_related = ("organisation", "account")
+    fields = ("organisation", "account", "enabled", "tried_at", "done_at", "problem")
+    readonly_fields = ("tried_at", "done_at", "problem")
 
 
 @admin.register(OwnDomain)

@@ -19,6 +19,7 @@ WORKS_ON = {
     "Policy editor": {
         *("allowedaction", "allowedactionoption", "targetgroup", "ceilinglimit"),
         *("learnedpattern", "patternaction", "skill", "customagent", "person", "owndomain"),
+        "directorysync",
         "changerequest",
     },
     "Operator": {
