@@ -49,14 +49,15 @@ DRIVE_FOLDERS = {
 
 
 def introduce(organisation: Organisation, people: Mapping[str, str], *, domain: str) -> None:
-    """The organisation's directory and its own domain, as an operator enters them."""
+    """The organisation's directory and its own domain, as an operator enters them. What is there
+    already stays."""
     found = [
         Person(organisation=organisation, address=one, name=name) for one, name in people.items()
     ]
     for person in found:
         person.clean_fields(exclude={"organisation"})
-    Person.objects.bulk_create(found)
-    OwnDomain.objects.create(organisation=organisation, domain=domain)
+    Person.objects.bulk_create(found, ignore_conflicts=True)
+    OwnDomain.objects.get_or_create(organisation=organisation, domain=domain)
 
 
 def permit(account: Account) -> None:
