@@ -129,9 +129,10 @@ class DirectorySync(ValidatedModel):
     def clean(self) -> None:
         """Refuses a mailbox of another organisation, and what is none. Raises ValidationError."""
         super().clean()
-        if self.account_id and self.account.organisation_id != self.organisation_id:
+        account = Account.objects.filter(pk=self.account_id).first()
+        if account and account.organisation_id != self.organisation_id:
             raise ValidationError({"account": "This account is another organisation's."})
-        if self.account_id and self.account.kind != "mail":
+        if account and account.kind != "mail":
             raise ValidationError({"account": "Only a mailbox's provider has a directory."})
 
 

@@ -46,6 +46,7 @@ PERMITTED: Mapping[str, str] = {
             "create_document",
             "share_document",
             "create_jira_task",
+            "update_calendar_event",
         )
     },
     "name instead of an id: a label that exists": LISTED,
