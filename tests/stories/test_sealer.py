@@ -28,8 +28,9 @@ def chat(office: Office, token: str, **body: Any) -> dict[str, Any]:
 
 
 def test_tasks_confirmed_meanwhile_are_not_made_and_a_newsletter_is_filed(
-    office: Office,
+    office: Office, settings: Any
 ) -> None:
+    settings.LEDGER_STOP_MINUTES = 15
     office.sync()
     token = ServiceToken.issue(
         organisation=office.organisation, name="web", scopes=["chat", "approvals"]

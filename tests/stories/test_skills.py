@@ -44,18 +44,19 @@ def test_what_a_skill_says_grants_nothing(office: Office) -> None:
         ),
     )
     load = calls(("load_skill", {"name": "audit"}))
-    with scripted({INGEST: [SUMMARY], READER: [load, wishes, "Done."]}):
+    with scripted({INGEST: [SUMMARY] * 2, READER: [load, wishes, "Done."]}):
         office.drain()
 
     assert [action["status"] for action in Turn.objects.get().actions] == ["refused", "refused"]
     assert Skill.objects.get(name="audit").use_count == 1
-    refused = ExecutedAgentAction.objects.filter(run_id=str(Turn.objects.get().pk))
+    refused = ExecutedAgentAction.objects.filter(run_id=str(Turn.objects.get().pk), phase="blocked")
     assert list(refused.values_list("action_type", "skill_ref").order_by("id")) == [
         ("forward_email", "audit@1"),
         ("send_email", "audit@1"),
     ]
     assert Approval.objects.count() == 0
-    assert office.calls() == []
+    # The thread waited for this mail: that it is to be answered now needs no model and no skill.
+    assert [call["path"].rpartition("/")[2] for call in office.calls()] == ["labels"]
 
 
 def test_what_a_mail_wants_remembered_waits_for_a_person(office: Office) -> None:

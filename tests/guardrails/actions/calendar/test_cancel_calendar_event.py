@@ -24,7 +24,7 @@ CANCEL, CHANGE = "cancel_calendar_event", "update_calendar_event"
 OWN: list[dict[str, Any]] = [
     {"kind": "recipient", "relation": ["directory", "listed"], "novel": "forbid"},
     {"kind": "named", "unnamed": "ask"},
-    {"kind": "cancelling", "unasked": "own"},
+    {"kind": "removing", "unasked": "own"},
 ]
 
 
