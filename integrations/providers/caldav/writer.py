@@ -1,4 +1,4 @@
-"""Writes to somebody's calendars. Only `integrations.writes` may import this module.
+"""Writes to somebody's calendars. Only `integrations.accounts.writes` may import this module.
 
 A new event is put under a name made from its key, where nothing else may be: the server takes it
 once. A change is put on the version that was looked at and no other. Each write is a row
