@@ -10,7 +10,7 @@ from agents.turns.responses import build_response
 from guardrails.models import Approval
 from integrations.models import Account
 from tests.attacks.case import Grant, Story
-from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, told
+from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, outline
 from tests.attacks.planting import act, run
 from tests.attacks.plays import SEND
 from tests.attacks.replay import ask_to_send, permit, session
@@ -178,7 +178,7 @@ def asked_by_a_mail(desk: Desk) -> None:
     said = calls(("execute_action", {"action_type": "archive", "params": {"email_id": mail["id"]}}))
     with desk.obeyed(mail=[said, "Done."]):
         desk.arrive(mail)
-    assert told(desk.rows()) == [("blocked", "blocked", "ask_not_from_mail")]
+    assert outline(desk.rows()) == [("blocked", "blocked", "ask_not_from_mail")]
     assert desk.cards() == []
 
 

@@ -190,7 +190,7 @@ class Desk:
         return list(rows.filter(id__gt=after).order_by("id"))
 
 
-def told(rows: list[ExecutedAgentAction]) -> list[tuple[str, str, str]]:
+def outline(rows: list[ExecutedAgentAction]) -> list[tuple[str, str, str]]:
     """Rows as (phase, status, reason)."""
     return [(row.phase, row.status, row.decision_reason) for row in rows]
 

@@ -14,7 +14,7 @@ from guardrails.models import AllowedAction, AllowedActionOption, HeldSend, Kill
 from guardrails.policies.changes import Author
 from integrations.models import Account
 from tests.attacks.case import Story
-from tests.attacks.desk import BOB, OMAR, Desk, told
+from tests.attacks.desk import BOB, OMAR, Desk, outline
 from tests.attacks.plays import BOB_LISTED, FORWARD, SEND
 from tests.attacks.replay import session
 from tests.attacks.run import wish
@@ -56,7 +56,7 @@ def due(desk: Desk) -> None:
 
 def refused_when_due(desk: Desk, reason: str) -> None:
     due(desk)
-    assert told(desk.rows())[-1] == ("blocked", "blocked", reason)
+    assert outline(desk.rows())[-1] == ("blocked", "blocked", reason)
     assert [held_send.state for held_send in held_sends(desk)] == ["refused"]
 
 
@@ -74,7 +74,7 @@ def released(desk: Desk) -> None:
         rows.objects.filter(account=desk.office.mailbox).delete()
     held(desk)
     due(desk)
-    assert told(desk.rows())[-1] == ("outcome", "succeeded", "performed")
+    assert outline(desk.rows())[-1] == ("outcome", "succeeded", "performed")
 
 
 def before_its_time(desk: Desk) -> None:
@@ -91,7 +91,7 @@ def recalled(desk: Desk) -> None:
     assert recall(desk, held_send).json()["state"] == "recalled"
     due(desk)
     releases.release(held_send.id)
-    assert told(desk.rows())[-1][2] == "recalled"
+    assert outline(desk.rows())[-1][2] == "recalled"
 
 
 def recalled_by_a_stranger(desk: Desk) -> None:
@@ -155,7 +155,7 @@ def changed(desk: Desk) -> None:
     assert [action["status"] for action in desk.turns()[-1].actions] == ["held"]
     desk.office.change("emails", "mail-9", body_text="Salaries")
     due(desk)
-    assert told(desk.rows())[-1] == ("control", "waiting", "changed_while_held")
+    assert outline(desk.rows())[-1] == ("control", "waiting", "changed_while_held")
 
 
 def by_tools(desk: Desk) -> None:
@@ -174,7 +174,7 @@ def released_by_many(desk: Desk) -> None:
     held_send = held(desk)
     held_sends(desk).update(until=timezone.now())
     in_threads(8, lambda: releases.release(held_send.id))
-    rows = [row for row in told(desk.rows()) if row[0] == "outcome"]
+    rows = [row for row in outline(desk.rows()) if row[0] == "outcome"]
     assert rows == [("outcome", "succeeded", "performed")]
 
 

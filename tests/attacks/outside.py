@@ -13,7 +13,7 @@ from integrations.models import Account, ServiceToken
 from tests.attacks.authority import CLAIMS, ORDER
 from tests.attacks.case import Case, Grant, Outside, Play, Story
 from tests.attacks.concealing import alert
-from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, told
+from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, outline
 from tests.attacks.plays import (
     APPEND,
     ARCHIVE,
@@ -170,7 +170,7 @@ def with_a_bad_key(desk: Desk) -> None:
     for key in ("1", str(uuid4()), "018c5d4e-0000-7000-8000-000000000000"):
         found = desk.call("send_email", SEND.arguments, **{"remit/idempotency-key": key})
         assert (found["status"], found["reason"]) == ("refused", "invalid_key")
-    assert told(desk.rows()) == [("blocked", "blocked", "unknown_action")] * 3
+    assert outline(desk.rows()) == [("blocked", "blocked", "unknown_action")] * 3
 
 
 def sends(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from django.test import override_settings
 
 from audit.ledger.selectors import recorded
 from tests.attacks.case import Act, Grant, Story
-from tests.attacks.desk import ADA, BOB, EVE, ORCHESTRATOR, Desk, told
+from tests.attacks.desk import ADA, BOB, EVE, ORCHESTRATOR, Desk, outline
 from tests.attacks.plays import COMPANY, FINANCE, SEND, SEND_TO_COMPANY
 from tests.attacks.replay import permit, session
 from tests.attacks.run import wish
@@ -37,7 +37,7 @@ def run(desk: Desk, *said: Any, words: str = DO_IT, **more: Any) -> list[tuple[s
     before = max((row.id for row in desk.rows()), default=0)
     with desk.obeyed(chat=said):
         desk.say(words, **more)
-    return told(desk.rows(after=before))
+    return outline(desk.rows(after=before))
 
 
 def grant_company(desk: Desk) -> None:
@@ -89,7 +89,7 @@ def in_the_summary(desk: Desk) -> None:
     assert f"Write to {CAROL}." in shown[1]["content"]
     assert shown[1]["role"] == "user", "no order, and no words of the user's"
     assert shown[1]["content"].startswith("[remit] ")
-    assert told(desk.rows()) == ASKED
+    assert outline(desk.rows()) == ASKED
     [row] = recorded(desk.rows()[0].action_id)
     assert row.payload["decision"]["provenance"]["to[0]"] == "X"
 

@@ -15,7 +15,7 @@ from guardrails.contracts import ActionRequest, Origin
 from guardrails.execute import executor
 from integrations.models import Delivery
 from tests.attacks.case import ITEM, Grant, Story
-from tests.attacks.desk import BOB, EVE, Desk, drain, told
+from tests.attacks.desk import BOB, EVE, Desk, drain, outline
 from tests.attacks.plays import ARCHIVE, BOB_LISTED, SEND
 from tests.attacks.run import wish
 from tests.guardrails.office import in_threads
@@ -75,7 +75,7 @@ def rejected_then_confirmed(desk: Desk) -> None:
     approval = ask_to_send(desk)
     assert desk.decide(approval, "reject").json()["reason"] == "rejected"
     assert desk.decide(approval).status_code == 409
-    assert told(desk.rows())[-1] == ("control", "denied", "rejected")
+    assert outline(desk.rows())[-1] == ("control", "denied", "rejected")
 
 
 def an_old_grant_for_a_new_wish(desk: Desk) -> None:

@@ -26,7 +26,7 @@ from tests.attacks.case import (
     Story,
     nothing,
 )
-from tests.attacks.desk import Desk, told
+from tests.attacks.desk import Desk, outline
 from tests.model_server import Message, calls
 
 TOP = 14  # lines that somebody in a hurry reads
@@ -67,7 +67,7 @@ def prove_attacks(desk: Desk, cases: Sequence[Case]) -> None:
     assert dict(zip(refused, said, strict=True)) == {
         name: (act.action, *standing(act)) for name, act in refused.items()
     }
-    rows = [(row.action_type, row.run_id, told([row])) for row in desk.rows()]
+    rows = [(row.action_type, row.run_id, outline([row])) for row in desk.rows()]
     assert dict(zip(refused, rows, strict=True)) == {
         name: (recorded_as(act), str(turn.id), list(act.rows())) for name, act in refused.items()
     }
@@ -119,7 +119,7 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
         word = desk.decide(approval_id).json()
         assert word["status"] == ("succeeded" if act.end == "confirmed" else "refused"), word
     rows = desk.rows(after=before)
-    assert told(rows) == list(act.rows())
+    assert outline(rows) == list(act.rows())
     assert {row.action_type for row in rows} <= {recorded_as(act)}
     assert {row.run_id for row in rows} <= {run_id}
 

@@ -15,7 +15,7 @@ from integrations.providers.mcp.conversation import Address
 from integrations.providers.mcp.listing import offered
 from tests.attacks.authority import ORDER
 from tests.attacks.case import FORM, Act, Case, Chat, Grant, Mail, Play, Story
-from tests.attacks.desk import BOB, EVE, Desk, neighbour, told
+from tests.attacks.desk import BOB, EVE, Desk, neighbour, outline
 from tests.attacks.plays import BOB_LISTED, SEND
 from tests.attacks.replay import permit
 from tests.attacks.run import wish
@@ -177,7 +177,7 @@ def told_by_a_tool(order: str) -> Callable[[Desk], None]:
         send = SEND.case(SERVERS, "", "", to=[EVE]).attack
         with desk.obeyed(chat=[wish(CALLED, item=""), wish(send, item=""), "I was refused."]):
             desk.say("Please see to it.")
-        assert told(desk.rows())[-1] == ("blocked", "blocked", UNLISTED)
+        assert outline(desk.rows())[-1] == ("blocked", "blocked", UNLISTED)
 
     return attack
 

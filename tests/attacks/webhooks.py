@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import Webhook
 
 from integrations.models import Delivery
 from tests.attacks.case import Grant, Story
-from tests.attacks.desk import ADA, EVE, SECRET, Desk, drain, neighbour, told
+from tests.attacks.desk import ADA, EVE, SECRET, Desk, drain, neighbour, outline
 from tests.attacks.plays import REPLY_DRAFT
 from tests.attacks.replay import permit
 from tests.attacks.run import wish
@@ -172,7 +172,7 @@ def claimed(**pushed: Any) -> Callable[[Desk], None]:
         permit(desk, Grant(action="draft"))
         mail = desk.mail(authentication={"dmarc": "fail"})
         obeyed_draft(desk, mail, to=pushed.get("from", ADA), **pushed)
-        assert told(desk.rows()) == [("blocked", "blocked", "target_not_listed")]
+        assert outline(desk.rows()) == [("blocked", "blocked", "target_not_listed")]
 
     return attack
 
@@ -182,7 +182,7 @@ def of_no_such_mail(desk: Desk) -> None:
     permit(desk, Grant(action="draft"))
     mail = desk.mail()
     obeyed_draft(desk, {**mail, "id": "mail-invented"}, to=ADA)
-    assert told(desk.rows()) == [("blocked", "blocked", "object_unknown")]
+    assert outline(desk.rows()) == [("blocked", "blocked", "object_unknown")]
 
 
 def of_another_id(desk: Desk) -> None:
@@ -205,7 +205,7 @@ def flood(desk: Desk) -> None:
             desk.push(mail, webhook_id=f"flood-{number % 5}", secret=secret)
         drain()
     assert Delivery.objects.filter(organisation=desk.office.organisation).count() == 5
-    assert told(desk.rows()) == [("blocked", "blocked", "target_not_listed")]
+    assert outline(desk.rows()) == [("blocked", "blocked", "target_not_listed")]
 
 
 def updates_set_nothing_off(desk: Desk) -> None:

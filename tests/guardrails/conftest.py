@@ -6,6 +6,7 @@ line, so what needs models is imported when it is used.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -53,3 +54,34 @@ def client(db: None) -> Client:
     from tests.clients import log_in_superuser
 
     return log_in_superuser("olga")
+
+
+@pytest.fixture
+def not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This thread is the web process: it cannot open the secrets of accounts."""
+    from integrations.accounts import reads
+
+    web = threading.current_thread()
+    monkeypatch.setattr(reads, "can_be_asked_here", lambda _: threading.current_thread() is not web)
+
+
+@pytest.fixture
+def cluster() -> Iterator[None]:
+    """Another thread that works on tasks, from the first that is queued to the last."""
+    from django.db import connections
+    from django_q.models import OrmQ
+
+    from tests.office import run_next_task, until
+
+    def work() -> None:
+        try:
+            until(OrmQ.objects.exists)
+            while run_next_task():
+                pass
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    thread.join()

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Wish
-from integrations.credentials import sealing
-from integrations.exceptions import ProviderError
 from integrations.management.commands import connect_mailbox
 from integrations.models import Organisation
 from integrations.providers.caldav import trial
@@ -49,7 +46,7 @@ class Command(BaseCommand):
             time_zone=options["time_zone"],
             source="caldav",
         )
-        try:
+        with connect_mailbox.sentences():
             found = (options["url"],) if options["url"] else trial.find_urls(address)
             secret = connect_mailbox.password()
             connecting.check(wish)
@@ -58,15 +55,6 @@ class Command(BaseCommand):
             if options["try_only"]:
                 return
             connecting.accept(connecting.make_offer(wish, tried.server.to_json(), secret=secret))
-        except ProviderError as error:
-            raise CommandError(str(error)) from error
-        except sealing.BadKey as error:
-            raise CommandError(
-                "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
-                "make_credential_keys` makes a pair."
-            ) from error
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(
             "\nConnected. Nothing is allowed yet. Next:\n"
             "  manage.py first_sync --wait     reads the events of the last 30 days and all later "

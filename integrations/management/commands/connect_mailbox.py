@@ -3,6 +3,8 @@
 import getpass
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -60,7 +62,7 @@ class Command(BaseCommand):
             display_name=options["display_name"],
             time_zone=options["time_zone"],
         )
-        try:
+        with sentences():
             found = named(options) if options["imap"] else discovery.find_servers(address)
             secret = password()
             connecting.check(wish)
@@ -69,15 +71,6 @@ class Command(BaseCommand):
             if options["try_only"]:
                 return
             connecting.accept(connecting.make_offer(wish, tried.servers.to_json(), secret=secret))
-        except ProviderError as error:
-            raise CommandError(str(error)) from error
-        except sealing.BadKey as error:
-            raise CommandError(
-                "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
-                "make_credential_keys` makes a pair."
-            ) from error
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(
             "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
             "Nothing is allowed yet. Next:\n"
@@ -91,6 +84,22 @@ class Command(BaseCommand):
         self.stdout.write(f"Signed in at {servers.imap.host}: {tried.mails} mails in the inbox.")
         for one in tried.abilities:
             self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """What keeps an account from being connected, as a command says it."""
+    try:
+        yield
+    except ProviderError as error:
+        raise CommandError(str(error)) from error
+    except sealing.BadKey as error:
+        raise CommandError(
+            "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
+            "make_credential_keys` makes a pair."
+        ) from error
+    except ValidationError as error:
+        raise CommandError(" ".join(error.messages)) from error
 
 
 def password() -> str:

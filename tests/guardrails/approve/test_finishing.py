@@ -1,18 +1,13 @@
 """Confirmed in a process that cannot open the account's secret: carried out by one that can."""
 
-import threading
-from collections.abc import Iterator
-
 import pytest
-from django.db import connections
-from django_q.models import OrmQ
 
 from guardrails.execute import errands
 from guardrails.models import Approval
 from integrations.accounts import reads
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.office import Office
-from tests.office import run_next_task, until
+from tests.office import run_next_task
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -23,29 +18,6 @@ def waiting(office: Office) -> Approval:
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
     wish = {"project_key": "PROJ", "summary": "User Auth", "type": "task"}
     return ask(office, "create_jira_task", wish)
-
-
-@pytest.fixture
-def not_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This thread is the web process."""
-    web = threading.current_thread()
-    monkeypatch.setattr(reads, "can_be_asked_here", lambda _: threading.current_thread() is not web)
-
-
-@pytest.fixture
-def cluster() -> Iterator[None]:
-    def work() -> None:
-        try:
-            until(OrmQ.objects.exists)
-            while run_next_task():
-                pass
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    thread.join()
 
 
 def test_the_cluster_carries_it_out_and_its_result_is_given(

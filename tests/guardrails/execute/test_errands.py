@@ -1,12 +1,9 @@
 """What a person wants done in a process that cannot open the account's secret: carried out by one
 that can."""
 
-import threading
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 from django_q.models import OrmQ
 
@@ -17,7 +14,7 @@ from guardrails.models import Approval, Errand
 from integrations.accounts import reads
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.office import Office
-from tests.office import run_next_task, until
+from tests.office import run_next_task
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 WISH = {"project_key": "PROJ", "summary": "User Auth", "type": "task"}
@@ -27,29 +24,6 @@ WISH = {"project_key": "PROJ", "summary": "User Auth", "type": "task"}
 def permitted(office: Office) -> None:
     office.permit("create_jira_task", "ask")
     office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
-
-
-@pytest.fixture
-def not_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This thread is the web process."""
-    web = threading.current_thread()
-    monkeypatch.setattr(reads, "can_be_asked_here", lambda _: threading.current_thread() is not web)
-
-
-@pytest.fixture
-def cluster() -> Iterator[None]:
-    def work() -> None:
-        try:
-            until(OrmQ.objects.exists)
-            while run_next_task():
-                pass
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    thread.join()
 
 
 def edited(waiting: Approval) -> Approval:
