@@ -1,0 +1,231 @@
+"""What one mail costs, from its webhook until all that it led to is done (docs/operating.md).
+
+    make bench NAME=inbound
+
+MAILS (100) mails of the folder of real data come as signed webhooks to the replay user; the
+webhooks that their actions cause count too. Web process, task cluster, sandbox and offline model
+are processes of their own, over HTTP, on a database of its own.
+
+`statements` and `commits` are the whole database's, reads and the queue's own included, for each
+of COUNTED mails before these, for which the server writes every statement down (STATEMENTS=1
+prints them). `cpu_ms` is the CPU of a mail by process, `own_cpu_ms` without sandbox and model.
+`of_floor` is how many a second were handled, beside benchmarks/mail_floor.py in the same run.
+`turn_cpu_ms` is a turn of three calls of a model with all its rows, the server's part included.
+The last line is JSON.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import corpus  # after the path
+from benchmarks.database import own_database
+from benchmarks.faults import World, configure, until
+from benchmarks.goals import tell
+
+MAILS = int(os.environ.get("MAILS", "100"))
+COUNTED, WARM, TURNS = 30, 10, 40
+TICKS = os.sysconf("SC_CLK_TCK")
+STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*): ?(?:\n\s+)?(.*)")
+VALUE = re.compile(r"E?'[^']*'?|\"s\d+_x\d+\"|\b\d+\b")
+
+
+def cpu_of(process: int) -> float:
+    """Seconds that this process and all below it have been on a CPU, with those that ended."""
+    seconds = 0.0
+    waiting = [process]
+    while waiting:
+        each = Path(f"/proc/{waiting.pop()}")
+        try:
+            fields = (each / "stat").read_text().rpartition(")")[2].split()
+            children = [task.read_text().split() for task in each.glob("task/*/children")]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended since, and is counted with who began it
+        seconds += sum(map(int, fields[11:15])) / TICKS
+        waiting += [int(child) for listed in children for child in listed]
+    return seconds
+
+
+class Database:
+    """What the server says of itself."""
+
+    def __init__(self) -> None:
+        [(folder,)] = ask("SHOW data_directory")
+        self.process = int((Path(folder) / "postmaster.pid").read_text().split()[0])
+        self.log = Path(folder).parent / "server.log"
+
+    def commits(self) -> int:
+        ask("SELECT pg_stat_force_next_flush()")
+        time.sleep(1.5)  # the other sessions pass on what they count once a second
+        [(count,)] = ask(
+            "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+        )
+        return int(count)
+
+    @contextmanager
+    def counting(self, into: Counter[str]) -> Iterator[None]:
+        """Each statement that any process sends meanwhile, by its beginning."""
+        start = self.log.stat().st_size
+        self.write_down("all")
+        yield
+        self.write_down("none")
+        with self.log.open(errors="replace") as lines:
+            lines.seek(start)
+            found = STATEMENT.findall(lines.read())
+        into.update(VALUE.sub("?", text)[:90] for text in found)
+
+    def write_down(self, which: str) -> None:
+        ask(f"ALTER SYSTEM SET log_statement = '{which}'")
+        ask("SELECT pg_reload_conf()")
+        time.sleep(0.5)
+
+
+def ask(statement: str) -> list[Any]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def handle(world: World, mails: list[Any]) -> float:
+    """How long it took from the first webhook until nothing was left to be done, in seconds."""
+    from django.db.models import Max, Min
+
+    from agents.office import replay
+    from integrations.models import Account, Delivery
+
+    before = set(Delivery.objects.values_list("id", flat=True))
+    account = Account.objects.select_related("organisation").get(external_user_id="replay")
+    url = f"http://127.0.0.1:{world.ports['web']}"
+    report = replay.replay(
+        iter(mails), account=account.ref(), url=url, patience=300, say=lambda _: None
+    )
+    assert report.complete, report
+    until(
+        lambda: (
+            not world.control("GET", "/webhooks")["pending"]
+            and not Delivery.objects.filter(finished_at=None).exists()
+        ),
+        "all that came of them",
+    )
+    new = Delivery.objects.exclude(id__in=before)
+    times = new.aggregate(first=Min("received_at"), last=Max("finished_at"))
+    return float((times["last"] - times["first"]).total_seconds())
+
+
+def turn_cpu(database: Database) -> float:
+    """Milliseconds of CPU of one turn with all its rows, in this process and the server."""
+    from django.conf import settings
+
+    from benchmarks.floor import QUICK, model
+    from benchmarks.runtime import claimed, ours, tool
+    from integrations.llm import llm
+
+    look = tool()
+
+    def run() -> None:
+        lease, person = claimed()
+        ours([], look, lease=lease, person=person)
+
+    with model() as url, mock.patch.multiple(settings, OPENAI_BASE_URL=url, CHAT_MODEL=QUICK):
+        llm.forget_clients()
+        for _ in range(5):
+            run()
+        before, server = time.process_time(), cpu_of(database.process)
+        for _ in range(TURNS):
+            run()
+        return (time.process_time() - before + cpu_of(database.process) - server) / TURNS * 1000
+
+
+def measure(world: World) -> dict[str, Any]:
+    from django.core.management import call_command
+
+    from benchmarks import mail_floor
+    from integrations.mail.files import RawMail, read_mail
+    from integrations.models import Delivery
+
+    call_command("load_demo", verbosity=0)
+    wanted = WARM + COUNTED + MAILS
+    found = [one for one in read_mail(corpus.CORPUS / "mail.jsonl.gz") if isinstance(one, RawMail)]
+    mails = list(islice(found, 0, None, max(1, len(found) // wanted)))[:wanted]
+    handle(world, mails[:WARM])
+    database, statements = Database(), Counter[str]()
+    committed = database.commits()
+    with database.counting(statements):
+        handle(world, mails[WARM : WARM + COUNTED])
+    committed = database.commits() - committed
+    if os.environ.get("STATEMENTS"):
+        for text, count in statements.most_common():
+            print(f"{count / COUNTED:6.2f} {text}")
+    assert world.cluster
+    processes = {
+        "web": world.servers["web"].pid,
+        "cluster": world.cluster.pid,
+        "database": database.process,
+        "sandbox": world.servers["sandbox"].pid,
+        "model": world.servers["model"].pid,
+    }
+    before = {name: cpu_of(process) for name, process in processes.items()}
+    counted = set(Delivery.objects.values_list("id", flat=True))
+    seconds = handle(world, mails[WARM + COUNTED :])
+    used = {
+        name: (cpu_of(process) - before[name]) / MAILS * 1000 for name, process in processes.items()
+    }
+    asked = sum(n for text, n in statements.items() if "INTO integrations_upstream" in text)
+    rows = mail_floor.load(counted, reads=round(asked / COUNTED))
+    floor = mail_floor.run(rows, world)
+    return {
+        "mails": MAILS,
+        "webhooks": Delivery.objects.count() - len(counted),
+        "statements": statements.total() / COUNTED,
+        "commits": committed / COUNTED,
+        "cpu_ms": {name: round(value, 1) for name, value in used.items()},
+        "own_cpu_ms": sum(used[name] for name in ("web", "cluster", "database")),
+        "per_second": MAILS / seconds,
+        "floor_per_second": MAILS / floor,
+        "of_floor": floor / seconds,
+        "turn_cpu_ms": turn_cpu(database),
+    }
+
+
+def main() -> None:
+    corpus.require()
+    ports = configure()
+    os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
+    os.environ |= {"TASK_TIMEOUT_SECONDS": "240", "DATA_SERVICE_TIMEOUT_SECONDS": "10"}
+    os.environ["TURN_LEASE_SECONDS"] = "60"
+    with own_database() as folder:
+        world = World(folder, ports)
+        try:
+            with world.running():
+                found = measure(world)
+        except BaseException:
+            print((folder / "faults.log").read_text(errors="replace")[-4000:], file=sys.stderr)
+            raise
+    found["goals"] = tell(
+        {
+            "50 statements": found["statements"] <= 50,
+            "15 commits": found["commits"] <= 15,
+            "60 ms of CPU": found["own_cpu_ms"] <= 60,
+            "25 mails a second": found["per_second"] >= 25,
+            "0.4 of the floor": found["of_floor"] >= 0.4,
+            "15 ms of CPU a turn": found["turn_cpu_ms"] <= 15,
+        }
+    )
+    print(json.dumps(found, default=lambda value: round(value, 3)))
+
+
+if __name__ == "__main__":
+    main()
