@@ -10,6 +10,7 @@ from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from agents.answer import citations, claims, gaps, records
+from agents.answer.deeds import find_claims
 from agents.answer.gaps import Gaps, Work
 from agents.context import people, prompts
 from agents.contracts import StepRecord
@@ -24,6 +25,7 @@ from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
 REVIEW_RESULTS = "review_results"
+PLANNING = "toDoWrite"
 ANSWER_TOKENS = 1500
 MATERIAL_BYTES = 24_000
 ARGUMENT_CHARS = 2_000
@@ -98,29 +100,36 @@ def bind_review(review: Review | None, proved: Gaps) -> Review:
 
 
 def is_due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_calls: int) -> bool:
-    """Whether an answer is reviewed: after work of some length, or work by a plan. A short
+    """Whether an answer may be reviewed: after work of some length, or work by a plan. A short
     question needs no reviewer. Never where `min_calls` is 0."""
-    if not min_calls:
-        return False
-    names = [call.name for step in steps for call in step.calls]
-    planned = plan is not None and (not plan.finished or "toDoWrite" in names)
-    return bool(names) and (planned or len(names) >= min_calls)
+    names = _names(steps)
+    return bool(min_calls and names) and (works_by(plan, steps) or len(names) >= min_calls)
 
 
-def only_waits(work: Work) -> bool:
-    """Whether all that the turn set off waits for a person or was refused, and nothing that the
-    records know is wrong with the answer: nothing was done or claimed that could be reviewed."""
+def has_matter(work: Work) -> bool:
+    """Whether there is anything to review: something was done, an answer claims so, or a plan says
+    what is to be done. What was only read, refused, or waits for a person needs no reviewer, as
+    long as the records prove no gap in the answer."""
     statuses = {action["status"] for action in work.actions}
-    return (
-        bool(statuses & WAITING)
-        and statuses <= WAITING | {"refused"}
-        and not gaps.find_gaps(work).binding
-    )
+    if statuses - WAITING - {"refused"} or gaps.find_gaps(work).binding:
+        return True
+    if statuses & WAITING:
+        return False
+    return bool(find_claims(work.answer or "")) or works_by(work.plan, work.steps)
+
+
+def works_by(plan: plans.Plan | None, steps: Sequence[StepRecord]) -> bool:
+    """Whether a plan is under way, or was finished in these steps."""
+    return plan is not None and (not plan.finished or PLANNING in _names(steps))
+
+
+def _names(steps: Sequence[StepRecord]) -> list[str]:
+    return [call.name for step in steps for call in step.calls]
 
 
 def is_due_midway(steps: Sequence[StepRecord], *, every: int, reviewed: int) -> bool:
     """Whether so many calls were made since the last of `reviewed` looks that one is due."""
-    calls = sum(call.name != REVIEW_RESULTS for step in steps for call in step.calls)
+    calls = sum(name != REVIEW_RESULTS for name in _names(steps))
     return every > 0 and calls // every > reviewed
 
 
@@ -169,7 +178,8 @@ def review_midway(
     deadline: Deadline,
 ) -> str:
     """What the last review in the middle of this turn said, for the state part; one is made
-    first where REVIEW_EVERY_CALLS more calls were made. Empty where there is none."""
+    first where REVIEW_EVERY_CALLS more calls were made and they hold more than reading. Empty
+    where there is none."""
     every = settings.REVIEW_EVERY_CALLS
     if not is_due_midway(steps, every=every, reviewed=0):
         return ""
@@ -177,8 +187,11 @@ def review_midway(
     decisions = list(events.order_by("sequence").values_list("data", flat=True))
     if is_due_midway(steps, every=every, reviewed=len(decisions)):
         work = gather_work(lease, request=request, steps=steps, earlier=earlier, answer=None)
-        present = review_work(lease, work, of="work", deadline=deadline)
-        decisions.append(describe_decision(present, of="work"))
+        if has_matter(work):
+            present = review_work(lease, work, of="work", deadline=deadline)
+            decisions.append(describe_decision(present, of="work"))
+    if not decisions:
+        return ""
     last = decisions[-1]
     said = "; ".join([*last["gaps"], *last["suggested_actions"]])
     return f"{last['recommendation']}. {last['next']} {said}".strip()

@@ -41,7 +41,7 @@ def run_reviewed(run: Run, *, request: str, earlier: Sequence[StepRecord]) -> En
         work = review.gather_work(
             run.lease, request=request, steps=run.steps, earlier=earlier, answer=ending.text
         )
-        if review.only_waits(work):
+        if not review.has_matter(work):
             return ending
         reviewed = review.review_work(run.lease, work, of="answer", deadline=run.deadline)
         if reviewed.recommendation == "proceed" or _rounds(run.steps) >= settings.REVIEW_MAX_ROUNDS:

@@ -13,7 +13,14 @@ from tests.model_server import Failure, Message, Reply, calls, exchanged, script
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 REVIEWER = "You are Remit's reviewer."
-SEARCH = calls(("retrieve_context", {"query": "Q4"}))
+LOOK = ("retrieve_context", {"query": "Q4"})
+GOAL = {"id": "q4", "description": "Q4", "steps": [{"id": "look", "description": "Look"}]}
+# Work by a plan: what was only read is not reviewed.
+PLAN = {"action": "create", "goals": [GOAL]}
+WORK: list[Reply] = [
+    calls(("toDoWrite", PLAN)),
+    calls(LOOK, ("toDoWrite", {"action": "complete", "ids": ["look"]})),
+]
 FINE = {
     "quality_score": 0.9,
     "completeness": 0.9,
@@ -60,11 +67,11 @@ def test_an_answer_with_gaps_goes_back_until_the_review_is_content(
 ) -> None:
     again = calls(("retrieve_context", {"query": "Q4", "sources": ["gdrive"]}))
     answer, asked, reviewed = ask(
-        token, settings, [SEARCH, "Mail says nothing.", again, "Nothing at all."], [LACKING, FINE]
+        token, settings, [*WORK, "Mail says nothing.", again, "Nothing at all."], [LACKING, FINE]
     )
 
     assert answer["response"] == "Nothing at all."
-    sent_back = exchanged(asked[2])[-2:]
+    sent_back = exchanged(asked[3])[-2:]
     assert sent_back[0]["content"] == "Mail says nothing."
     assert sent_back[0]["tool_calls"][0]["function"] == {
         "name": "review_results",
@@ -78,7 +85,9 @@ def test_an_answer_with_gaps_goes_back_until_the_review_is_content(
     material = json.loads(reviewed[1]["messages"][1]["content"])
     assert material["request"] == "What about Q4?"
     assert [call["tool"] for call in material["calls"]] == [
+        "toDoWrite",
         "retrieve_context",
+        "toDoWrite",
         "review_results",
         "retrieve_context",
     ]
@@ -88,10 +97,10 @@ def test_an_answer_with_gaps_goes_back_until_the_review_is_content(
 def test_replanning_is_bounded_and_then_the_answer_is_taken(token: str, settings: Any) -> None:
     settings.REVIEW_MAX_ROUNDS = 1
     replan = LACKING | {"recommendation": "replan"}
-    answer, asked, reviewed = ask(token, settings, [SEARCH, "First.", "Second."], [replan, replan])
+    answer, asked, reviewed = ask(token, settings, [*WORK, "First.", "Second."], [replan, replan])
 
     assert answer["response"] == "Second."
-    assert (len(asked), len(reviewed)) == (3, 2)
+    assert (len(asked), len(reviewed)) == (4, 2)
     assert answer["review"]["gaps"] == ["The drive was not searched."]
 
 
@@ -103,7 +112,7 @@ def test_replanning_is_bounded_and_then_the_answer_is_taken(token: str, settings
 def test_a_review_that_fails_loses_no_answer(
     token: str, settings: Any, reviewer: list[Reply]
 ) -> None:
-    answer, _, _ = ask(token, settings, [SEARCH, "Nothing was found."], reviewer)
+    answer, _, _ = ask(token, settings, [*WORK, "Nothing was found."], reviewer)
 
     assert (answer["status"], answer["response"]) == ("finished", "Nothing was found.")
     assert [one["by"] for one in log()] == ["records"]
@@ -114,22 +123,22 @@ def test_a_review_that_fails_loses_no_answer(
 def test_a_model_that_fails_at_mending_leaves_the_answer_it_had(
     token: str, settings: Any, then: Reply
 ) -> None:
-    answer, _, _ = ask(token, settings, [SEARCH, "First.", then], [LACKING])
+    answer, _, _ = ask(token, settings, [*WORK, "First.", then], [LACKING])
 
     assert (answer["status"], answer["response"]) == ("finished", "First.")
 
 
 def test_a_limit_while_mending_leaves_the_answer_it_had(token: str, settings: Any) -> None:
-    settings.TURN_MAX_STEPS = 3
+    settings.TURN_MAX_STEPS = 4
     again = calls(("retrieve_context", {"query": "other"}))
-    answer, _, _ = ask(token, settings, [SEARCH, "First.", again], [LACKING])
+    answer, _, _ = ask(token, settings, [*WORK, "First.", again], [LACKING])
 
     assert (answer["status"], answer["response"]) == ("finished", "First.")
 
 
 def test_what_the_records_prove_binds_a_reviewer_that_is_content(token: str, settings: Any) -> None:
     answer, asked, reviewed = ask(
-        token, settings, [SEARCH, "I sent the mail.", "Nothing was found."], [FINE, FINE]
+        token, settings, [calls(LOOK), "I sent the mail.", "Nothing was found."], [FINE]
     )
 
     material = json.loads(reviewed[0]["messages"][1]["content"])
@@ -143,9 +152,9 @@ def test_what_the_records_prove_binds_a_reviewer_that_is_content(token: str, set
 def test_the_reviewer_sends_the_turn_to_the_user(token: str, settings: Any) -> None:
     unclear = LACKING | {"recommendation": "clarify_query"}
     question = calls(("ask_user", {"question": "Which year?", "options": ["2025", "2026"]}))
-    answer, asked, _ = ask(token, settings, [SEARCH, "Q4 is fine.", question], [unclear])
+    answer, asked, _ = ask(token, settings, [*WORK, "Q4 is fine.", question], [unclear])
 
-    assert json.loads(exchanged(asked[2])[-1]["content"])["data"]["next"] == (
+    assert json.loads(exchanged(asked[3])[-1]["content"])["data"]["next"] == (
         "Ask the user with ask_user."
     )
     assert answer["clarification"]["question"] == "Which year?"
@@ -153,7 +162,7 @@ def test_the_reviewer_sends_the_turn_to_the_user(token: str, settings: Any) -> N
 
 def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, settings: Any) -> None:
     settings.REVIEW_MIN_CALLS, settings.REVIEW_EVERY_CALLS = 0, 2
-    both = calls(("retrieve_context", {"query": "a"}), ("retrieve_context", {"query": "b"}))
+    both = calls(("retrieve_context", {"query": "a"}), ("toDoWrite", PLAN))
     more = calls(("retrieve_context", {"query": "c"}))
     answer, asked, reviewed = ask(token, settings, [both, more, "Nothing."], [LACKING])
 
@@ -166,6 +175,20 @@ def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, sett
     assert json.loads(reviewed[0]["messages"][1]["content"])["answer"] is None
     assert answer["review"] is None
     assert [one["of"] for one in log()] == ["work"]
+
+
+@pytest.mark.parametrize(("at_end", "midway"), [(4, 0), (0, 4), (4, 4)])
+def test_long_reading_is_not_reviewed(token: str, settings: Any, at_end: int, midway: int) -> None:
+    """Nothing was done and nothing claimed: a reviewer could only find other words."""
+    settings.REVIEW_MIN_CALLS, settings.REVIEW_EVERY_CALLS = at_end, midway
+    looks = [("retrieve_context", {"query": word}) for word in ("a", "b", "c", "d", "e")]
+    answer, asked, reviewed = ask(
+        token, settings, [calls(*looks[:3]), calls(*looks[3:]), "Nothing was found."], []
+    )
+
+    assert (answer["status"], answer["response"]) == ("finished", "Nothing was found.")
+    assert (answer["review"], reviewed, log()) == (None, [], [])
+    assert "[review]" not in json.dumps(asked)
 
 
 def test_a_model_asks_for_a_review_itself_and_cannot_pass_for_the_server(
@@ -184,10 +207,10 @@ def test_a_model_asks_for_a_review_itself_and_cannot_pass_for_the_server(
 
 
 def test_what_was_sent_back_stays_in_the_rows(token: str, settings: Any) -> None:
-    ask(token, settings, [SEARCH, "First.", "Second."], [LACKING, FINE])
+    ask(token, settings, [*WORK, "First.", "Second."], [LACKING, FINE])
 
     texts = list(Step.objects.order_by("number").values_list("text", flat=True))
-    assert texts == ["", "First.", "Second."]
+    assert texts == ["", "", "First.", "Second."]
     assert ToolCall.objects.filter(result__isnull=True).count() == 0
 
 

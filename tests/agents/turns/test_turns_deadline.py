@@ -145,15 +145,15 @@ def test_every_call_below_a_turn_is_given_what_is_left_of_it(turn: Turn, setting
         turn,
         settings,
         {
-            ORCHESTRATOR: [LOOK, DELEGATE, "Done."],
+            ORCHESTRATOR: [LOOK, DELEGATE, "I sent the mail.", "Nothing was sent."],
             TASK: [EXTRACT, "One task."],
             EXTRACTION: [{"tasks": []}],
         },
     )
 
-    # Look, its vector, delegate, extract, the extraction, the task's and the turn's last word, and
-    # the review of it.
-    assert len(model.patience) == len(model.requests) == 8
+    # Look, its vector, delegate, extract, the extraction, the task's last word, the turn's, the
+    # review of what it claims, and the turn's again.
+    assert len(model.patience) == len(model.requests) == 9
     assert model.patience == sorted(set(model.patience), reverse=True)
     assert model.patience[0] <= 100
 
