@@ -15,6 +15,7 @@ from django.utils import timezone
 from agents.inbound import outages
 from agents.journal.leases import Heartbeat
 from integrations.models import Delivery
+from knowledge.ingest.reading import LARGE
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +50,15 @@ def _renew(claims: Collection[tuple[UUID, int]]) -> None:
 HEARTBEAT = Heartbeat(_renew)
 
 
-def claim_queued(most: int) -> list[UUID]:
-    """Take deliveries whose tasks wait in the queue, oldest first, at most so many. One that was
-    postponed is none of them: it is queued again when its wait is over."""
+def claim_queued(most: int, *, large: bool) -> list[UUID]:
+    """Take deliveries whose tasks wait in the queue, oldest first, at most so many: of the large
+    ones, or of the others. One that was postponed is none of them: it is queued again when its
+    wait is over."""
     if most < 1:
         return []
     with transaction.atomic():
         rows = Delivery.objects.filter(state=Delivery.State.QUEUED, reason="")
+        rows = rows.filter(size__gt=LARGE) if large else rows.filter(size__lte=LARGE)
         rows = rows.exclude(outages.HELD)
         rows = rows.select_for_update(skip_locked=True).order_by("received_at")
         ids = list(rows.values_list("id", flat=True)[:most])

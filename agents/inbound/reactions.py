@@ -76,16 +76,25 @@ def react_side_by_side(delivery_id: UUID) -> None:
     of the queue beside it, up to DELIVERY_THREADS at once. None starts after the first fifth of
     a task's time.
 
+    Large ones have a lane of their own: one at a time, and the first is taken for one. So the other
+    threads are for what is small, however many large ones wait before it.
+
     Raises what broke first, when all of them have ended.
     """
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
     ended: set[Future[object]] = set()
     with ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery") as pool:
-        at_work: set[Future[object]] = {pool.submit(_in_thread, react, delivery_id)}
+        lane: Future[object] = pool.submit(_in_thread, react, delivery_id)
+        at_work = {lane}
         while at_work:
-            free = settings.DELIVERY_THREADS - len(at_work)
-            others = claims.claim_queued(free) if time.monotonic() < until else []
-            at_work |= {pool.submit(_in_thread, _react, id) for id in others}
+            if time.monotonic() < until:
+                free = settings.DELIVERY_THREADS - len(at_work)
+                small = claims.claim_queued(free, large=False)
+                at_work |= {pool.submit(_in_thread, _react, id) for id in small}
+                if lane.done() and free > len(small):
+                    for id in claims.claim_queued(1, large=True):
+                        lane = pool.submit(_in_thread, _react, id)
+                        at_work.add(lane)
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
     for future in ended:

@@ -5,6 +5,7 @@ import uuid
 import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.functions
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
@@ -152,6 +153,15 @@ class Migration(migrations.Migration):
                 ("source", models.CharField(max_length=32)),
                 ("source_id", models.CharField(max_length=500)),
                 ("body", models.JSONField(help_text="The event as it was sent.")),
+                (
+                    "size",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func(django.db.models.functions.Cast("body", models.TextField()), function="octet_length"),
+                        help_text="Bytes of the event.",
+                        output_field=models.IntegerField(),
+                    ),
+                ),
                 (
                     "state",
                     models.CharField(

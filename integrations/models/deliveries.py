@@ -3,6 +3,7 @@
 import uuid
 
 from django.db import models
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from integrations.models.accounts import Account, Organisation
@@ -33,6 +34,12 @@ class Delivery(models.Model):
     source = models.CharField(max_length=32)
     source_id = models.CharField(max_length=500)
     body = models.JSONField(help_text="The event as it was sent.")
+    size = models.GeneratedField(
+        expression=models.Func(Cast("body", models.TextField()), function="octet_length"),
+        output_field=models.IntegerField(),
+        db_persist=True,
+        help_text="Bytes of the event.",
+    )
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     reason = models.CharField(max_length=64, blank=True)
     attempts = models.PositiveIntegerField(default=0)

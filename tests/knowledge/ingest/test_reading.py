@@ -39,6 +39,17 @@ def test_it_says_what_the_parser_says(subject: str, body: str, html: str, names:
     assert read_item(item, source_id=item.id) == parse(item, source_id=item.id)
 
 
+def test_a_large_item_is_read_by_a_child_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(_: Any) -> bytes:
+        raise AssertionError("it was asked")
+
+    for size, other in ((reading.LARGE + 1, "CHILD"), (reading.LARGE // 2, "CHILD_FOR_LARGE")):
+        item = email(body_text="a" * size)
+        with monkeypatch.context() as patched:
+            patched.setattr(getattr(reading, other), "ask", never)
+            assert read_item(item, source_id=item.id).whole
+
+
 @pytest.mark.django_db
 def test_what_cannot_be_read_is_not_stored_and_costs_no_model(
     stubborn: None, model: ScriptedModel
