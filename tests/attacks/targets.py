@@ -1,4 +1,4 @@
-"""Targets nobody listed: empty lists, names for ids, ids of another kind or another group."""
+"""Targets nobody listed: nothing listed, names for ids, ids of another kind or another group."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ AIMED = (
 def nothing_listed(play: Play) -> Case:
     """No target is none that is permitted, and not every one."""
     return replace(
-        play.case(BY_NAME, f"{play.action} with an empty list", UNLISTED), before=no_target
+        play.case(BY_NAME, f"{play.action} with nothing listed", UNLISTED), before=no_target
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
 from guardrails.decide import provenance
-from guardrails.decide.checks import hiding, recurring
+from guardrails.decide.checks import hiding, recurring, removing
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import contents, harms
 from guardrails.decide.checks.exposing import Cause, causes
@@ -51,6 +51,8 @@ def _in_general(case: Case) -> Iterator[str]:
     yield from hiding.reasons(case)
     if recurring.is_unsaid(case):
         yield phrase("It concerns a whole series, and the user's words do not say so.")
+    for person in removing.unsaid(case):
+        yield phrase("It takes %(person)s off the event, and nobody said so.", person=person)
     yield from _doubts(case)
 
 
