@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
 from guardrails.decide import provenance
-from guardrails.decide.checks import hiding, recurring, removing
+from guardrails.decide.checks import events, hiding
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import contents, harms
 from guardrails.decide.checks.exposing import Cause, causes
@@ -49,9 +49,9 @@ def _in_general(case: Case) -> Iterator[str]:
     if not _removes_own(case):
         yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
-    if recurring.is_unsaid(case):
+    if events.is_series_unsaid(case):
         yield phrase("It concerns a whole series, and the user's words do not say so.")
-    for person in removing.unsaid(case):
+    for person in events.taken_off_unsaid(case):
         yield phrase("It takes %(person)s off the event, and nobody said so.", person=person)
     yield from _doubts(case)
 

@@ -307,7 +307,7 @@ def test_a_name_that_two_have_asks_the_agent_to_ask(office: Office) -> None:
 
     assert phases(refused) == [("blocked", "blocked", "name_ambiguous")]
     assert refused.sentence == (
-        "The name that the user typed may mean several people: ask the user who is meant. "
+        "The name that the user typed may mean several people. "
         "“Priya” is Priya Patel <priya.patel@company.com> or Priya Shah "
         "<priya.shah@company.com> in the directory."
     )
