@@ -59,10 +59,7 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("receiver_novel", "Nobody typed or listed a receiver, and the user never wrote to it."),
-    Reason(
-        "name_ambiguous",
-        "The name that the user typed may mean several people.",
-    ),
+    Reason("name_ambiguous", "The name that the user typed may mean several people."),
     Reason("target_changed", "A listed target is gone or renamed at the provider."),
     Reason("condition_failed", "A condition of the policy does not hold."),
     Reason("condition_unknown", "A condition of the policy cannot be read."),

@@ -1,5 +1,5 @@
-"""A name that two colleagues have, in the console: Remit asks who is meant, and the one whose button
-is pressed is written to."""
+"""A name that two colleagues have, in the console: Remit asks who is meant, and the one whose
+button is pressed is written to."""
 
 from typing import Any
 

@@ -21,17 +21,17 @@ def is_series_unsaid(case: Case) -> bool:
 
 def taken_off_unsaid(case: Case) -> Iterator[str]:
     """Those whom the action takes off the event, and of whom the user did not say that: an
-    argument lists all who attend from then on, so who is missing in it is told that they need not
-    come. Their name alone says nothing: “move my meeting with Tom” keeps him."""
+    argument lists all who attend from then on, so who is missing in it hears that they need not
+    come. Their name alone says nothing: “move my meeting with Tom” changes nothing for him."""
     event = case.facts.event if case.facts is not None else None
     staying = case.arguments.get("attendees")
     if event is None or staying is None:
         return
-    kept = {one.casefold() for one in staying}
+    remaining = {one.casefold() for one in staying}
     attending = {one.email.casefold() for one in event.attendees}
     is_said = says_removal(case.spoken)
     for target in case.implied:
         address = target.value.casefold()
         named = is_said and case.sources.get(target.path, frozenset()) & SPOKEN
-        if address in attending and address not in kept and not named:
+        if address in attending and address not in remaining and not named:
             yield target.value

@@ -298,7 +298,7 @@ def test_a_name_means_the_address_in_the_directory_and_no_other(
     assert office.calls() == []
 
 
-def test_a_name_that_two_have_asks_the_agent_to_ask(office: Office) -> None:
+def test_a_name_that_two_have_is_refused_with_both(office: Office) -> None:
     office.permit("send_email", conditions=[NAMED])
     employ(office, "Priya Shah", PRIYA)
     employ(office, "Priya Patel", "priya.patel@company.com")
