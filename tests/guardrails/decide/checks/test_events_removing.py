@@ -1,4 +1,4 @@
-"""Nobody who attends an event is taken off it, unless the user said in words of their own who goes."""
+"""Nobody who attends an event is taken off it unless the user said who goes in their own words."""
 
 from collections.abc import Sequence
 from dataclasses import replace
