@@ -55,19 +55,17 @@ PLAIN_CALENDAR = """<c:mkcalendar xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns
 <d:prop><d:displayname>Work</d:displayname></d:prop></d:set></c:mkcalendar>"""
 
 
+def missing(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(
+        importlib.util.find_spec(name) is None,
+        reason=f"No {name} found, so the tests of real calendars did not run on it. "
+        "`make dev` installs it.",
+    )
+
+
 def servers() -> list[object]:
     """A parameter for each, skipped with a sentence where it is not installed."""
-    return [
-        pytest.param(
-            name,
-            marks=pytest.mark.skipif(
-                importlib.util.find_spec(name) is None,
-                reason=f"No {name} found, so the tests of real calendars did not run on it. "
-                f"`make dev` installs it.",
-            ),
-        )
-        for name in NAMES
-    ]
+    return [pytest.param(name, marks=missing(name)) for name in NAMES]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ import ssl
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-un
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from config.local import embedded, processes, state
-from tests import chromium
+from tests import calendar_world, chromium
+from tests.calendar_world import CalendarServer
 
 if TYPE_CHECKING:
     from tests.office import Office
@@ -183,6 +185,25 @@ def browser() -> Iterator[Browser]:
     """For tests marked `browser`, one module at a time."""
     with chromium.launched() as launched:
         yield launched
+
+
+@pytest.fixture(scope="session")
+def calendar_servers() -> Iterator[Callable[[str], CalendarServer]]:
+    """A running calendar server by its name, started once."""
+    with ExitStack() as running:
+        yield cache(
+            lambda name: running.enter_context(calendar_world.running_calendar_server(name))
+        )
+
+
+@pytest.fixture(params=calendar_world.servers())
+def calendar_server(
+    request: pytest.FixtureRequest, calendar_servers: Callable[[str], CalendarServer]
+) -> CalendarServer:
+    """Each in turn, empty."""
+    found = calendar_servers(request.param)
+    found.clear()
+    return found
 
 
 @pytest.fixture

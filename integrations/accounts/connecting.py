@@ -6,32 +6,27 @@ so that nothing is stored before and this process cannot open it.
 """
 
 import base64
-import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.core import signing
 from django.db import transaction
 
 from integrations.contracts import AccountRef, ConnectedSource
 from integrations.credentials import credentials
 from integrations.credentials.sealing import Sealed
-from integrations.database.pools import release_connections
-from integrations.exceptions import RateLimited, Rejected
+from integrations.exceptions import Rejected
 from integrations.models import Account, Organisation
-from integrations.providers.imap import connection, trial
-from integrations.providers.imap.servers import MailServers
+from integrations.providers.imap import connection
 
 GOOD_FOR = timedelta(minutes=10)
 SALT = "integrations.accounts.connecting"
-SOURCE: ConnectedSource = "imap"  # of mailboxes
-# Where anybody may ask for a trial, Remit knocks at doors of mail servers alone.
-PORTS = frozenset({25, 143, 465, 587, 993, 2525})
-_places = threading.BoundedSemaphore(4)
+SOURCE: ConnectedSource = "imap"  # where none is named
+# What is connected, in words.
+ONE: Mapping[ConnectedSource, str] = {"imap": "mailbox", "caldav": "calendar"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,30 +61,6 @@ def check(wish: Wish) -> None:
         _new(wish, uuid4()).full_clean()
 
 
-def try_mailbox(candidates: Sequence[MailServers], *, user_name: str, secret: str) -> trial.Tried:
-    """As `trial.try_servers`, for who asks over the web: at ports of mail servers alone, and
-    four at once. Raises ProviderError with a sentence."""
-    for one in candidates:
-        _check_ports(one)
-    if not _places.acquire(blocking=False):
-        raise RateLimited("Others connect mailboxes at this moment. Try again in a minute.")
-    try:
-        release_connections()
-        return trial.try_servers(candidates, user_name=user_name, secret=secret)
-    finally:
-        _places.release()
-
-
-def _check_ports(servers: MailServers) -> None:
-    for one in (servers.imap, servers.smtp):
-        if one is None or one.port in PORTS or settings.OUTGOING_TO_PRIVATE:
-            continue
-        raise Rejected(
-            f"Port {one.port} is none of a mail server. An operator can connect it with "
-            "manage.py connect_mailbox."
-        )
-
-
 def make_offer(wish: Wish, servers: dict[str, Any], *, secret: str) -> Offer:
     """Raises sealing.BadKey where this installation has no public key."""
     account = _find(wish)
@@ -121,7 +92,7 @@ def from_text(text: str, *, by: str) -> Offer:
     except signing.BadSignature as error:
         raise Rejected("This took longer than ten minutes. Give the password again.") from error
     if found["by"] != by:
-        raise Rejected("Somebody else tried this mailbox. Give the password yourself.")
+        raise Rejected("Somebody else tried this account. Give the password yourself.")
     wish = found["wish"] | {"organisation_id": UUID(found["wish"]["organisation_id"])}
     return Offer(
         wish=Wish(**wish),
@@ -146,7 +117,7 @@ def accept(offer: Offer) -> Account:
             account.full_clean()
             account.save(force_insert=True)
         elif account.id != offer.account_id:
-            raise Rejected("This mailbox was connected meanwhile. Give the password again.")
+            raise Rejected("It was connected meanwhile. Give the password again.")
         credentials.keep(
             account_id=account.id,
             user_name=wish.user_name,
@@ -193,5 +164,6 @@ def _check_owner(wish: Wish) -> None:
         credential__isnull=False,
     ).exclude(external_user_id=wish.user_id)
     if others.exists():
-        what = "mailbox" if wish.source == SOURCE else "calendar"
-        raise Rejected(f"This {what} is connected for somebody else. Disconnect it there first.")
+        raise Rejected(
+            f"This {ONE[wish.source]} is connected for somebody else. Disconnect it there first."
+        )

@@ -6,10 +6,20 @@ from integrations.models import Account, Credential, Delivery
 
 LATE = timedelta(minutes=10)
 MINUTE, HOUR, DAY = 60, 3600, 86400
+WAIT = "The server asked Remit to wait."
+# By provider, and what went wrong there.
 TROUBLE = {
-    "not_permitted": "The server refuses to show the mailbox.",
-    "rate_limited": "The server asked Remit to wait.",
-    "not_found": "The mailbox has no folder that can be read.",
+    "imap": {
+        "not_permitted": "The server refuses to show the mailbox.",
+        "rate_limited": WAIT,
+        "not_found": "The mailbox has no folder that can be read.",
+    },
+    "caldav": {
+        "not_permitted": "The server refuses to show the calendars.",
+        "rate_limited": WAIT,
+        "not_found": "The calendars are not where they were. Connect them again.",
+        "rejected": "The calendars are not where they were. Connect them again.",
+    },
 }
 
 
@@ -29,7 +39,8 @@ def in_words(account: Account, *, now: datetime) -> str:
         )
     words = ["Signed in."]
     if row.failed_at and (row.seen_at is None or row.failed_at > row.seen_at):
-        words.append(TROUBLE.get(row.failure, "The server does not answer."))
+        known = TROUBLE.get(account.provider, {})
+        words.append(known.get(row.failure, "The server does not answer."))
     if row.seen_at is None:
         words.append("It has not been looked at yet.")
     else:

@@ -186,7 +186,7 @@ class AccountAdmin(RowPage):
     ) -> tuple[str, ...]:
         # An account is one user's one source for good: items and ledger rows belong to it.
         identity = ["organisation", "external_user_id", "source"]
-        if obj and obj.source == connecting.SOURCE:
+        if obj and obj.source in connecting.ONE:
             identity.append("address")  # mail goes out under it, at the server it belongs to
         return (*self.readonly_fields, *identity) if obj else self.readonly_fields
 

@@ -13,12 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations.accounts import connecting, health
+from integrations.accounts import connecting, health, trials
 from integrations.accounts.connecting import Wish
+from integrations.accounts.trials import Found
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError, RateLimited
 from integrations.models import Account
-from integrations.providers.imap import discovery
 from integrations.providers.imap.servers import MailServers, read_server
 from integrations.web.authentication import Caller, HasScope, TokenThrottle, caller_for
 from integrations.web.serializers import StrictCharField, StrictSerializer
@@ -61,8 +61,13 @@ class NamedServer(StrictSerializer):
     )
 
 
-class MailboxTrial(StrictSerializer):
+class AccountTrial(StrictSerializer):
     user_id = StrictCharField(max_length=200)
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
+        choices=sorted(connecting.ONE),
+        required=False,
+        help_text="imap: a mailbox, as where it is left out. caldav: calendars.",
+    )
     address = StrictCharField(max_length=320)
     password = StrictCharField(
         max_length=1000,
@@ -74,10 +79,24 @@ class MailboxTrial(StrictSerializer):
     )
     imap = NamedServer(required=False, help_text="Left out: found by the address.")
     smtp = NamedServer(required=False, help_text="To send with; only beside `imap`.")
+    url = StrictCharField(
+        max_length=500, required=False, help_text="The calendar server. Left out: found likewise."
+    )
     display_name = StrictCharField(
-        max_length=200, required=False, help_text="As it stands beside the address in mail."
+        max_length=200,
+        required=False,
+        help_text="As it stands beside the address in mail and invitations.",
     )
     time_zone = StrictCharField(max_length=64, required=False)
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        others = ("imap", "smtp") if given.get("source") == "caldav" else ("url",)
+        wrong = {name: ["There is none of what you connect."] for name in others if name in given}
+        if "smtp" in given and "imap" not in given:
+            wrong.setdefault("imap", ["Name the mail server, too."])
+        if wrong:
+            raise exceptions.ValidationError(wrong)
+        return given
 
 
 class AbilityFields(serializers.Serializer[Any]):
@@ -90,10 +109,13 @@ class AbilityFields(serializers.Serializer[Any]):
 
 class TrialFields(serializers.Serializer[Any]):
     server = serializers.CharField()
-    mails = serializers.IntegerField(help_text="In the inbox.")
+    mails = serializers.IntegerField(allow_null=True, help_text="In the inbox of a mailbox.")
+    calendars = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Their names."
+    )
     abilities = AbilityFields(many=True)
     offer = serializers.CharField(
-        help_text="Send it back within ten minutes to connect the mailbox."
+        help_text="Send it back within ten minutes to connect the account."
     )
 
 
@@ -126,29 +148,26 @@ class TrialView(APIView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
     throttle_classes = [TokenThrottle, TrialThrottle]
 
-    @extend_schema(request=MailboxTrial, responses=TrialFields, operation_id="account_try")
+    @extend_schema(request=AccountTrial, responses=TrialFields, operation_id="account_try")
     def post(self, request: Request) -> Response:
-        """Sign in at a mailbox and say what Remit can do and prove there. Nothing is stored or
-        changed. The password is sealed into `offer`, which this installation's own servers on the
-        web cannot open."""
-        given = MailboxTrial.read(request.data)
+        """Sign in at a mailbox or at calendars and say what Remit can do and prove there. Nothing
+        is stored or changed. The password is sealed into `offer`, which this installation's own
+        servers on the web cannot open."""
+        given = AccountTrial.read(request.data)
         caller = caller_for(request, given["user_id"])
-        user_name = given.get("user_name", given["address"])
         wish = Wish(
             organisation_id=caller.organisation_id,
             user_id=given["user_id"],
             address=given["address"],
-            user_name=user_name,
+            user_name=given.get("user_name", given["address"]),
             display_name=given.get("display_name", ""),
             time_zone=given.get("time_zone", "UTC"),
+            source=given.get("source", connecting.SOURCE),
         )
         try:
             connecting.check(wish)
-            candidates = _named(given) or discovery.find_servers(given["address"])
-            tried = connecting.try_mailbox(
-                candidates, user_name=user_name, secret=given["password"]
-            )
-            offer = connecting.make_offer(wish, tried.servers.to_json(), secret=given["password"])
+            found = _tried(wish, given)
+            offer = connecting.make_offer(wish, found.servers, secret=given["password"])
         except InvalidRow as error:
             raise exceptions.ValidationError(error.message_dict) from error
         except BadKey as error:
@@ -158,9 +177,10 @@ class TrialView(APIView):
         text = connecting.to_text(offer, by=_name(caller, wish.user_id))
         return Response(
             {
-                "server": tried.servers.imap.host,
-                "mails": tried.mails,
-                "abilities": AbilityFields(tried.abilities, many=True).data,
+                "server": found.host,
+                "mails": found.mails,
+                "calendars": found.calendars,
+                "abilities": AbilityFields(found.abilities, many=True).data,
                 "offer": text,
             }
         )
@@ -180,8 +200,8 @@ class AccountsView(APIView):
 
     @extend_schema(request=Acceptance, responses=AccountFields, operation_id="account_connect")
     def post(self, request: Request) -> Response:
-        """Connect a mailbox that was tried. Nothing is allowed there at first: it is read alone.
-        For a mailbox that is connected, its new password counts from now on."""
+        """Connect an account that was tried. Nothing is allowed there at first: it is read alone.
+        For one that is connected, its new password counts from now on."""
         given = Acceptance.read(request.data)
         caller = caller_for(request, given["user_id"])
         try:
@@ -215,7 +235,7 @@ def _own(caller: Caller, user_id: str) -> Any:
         .filter(
             organisation_id=caller.organisation_id,
             external_user_id=user_id,
-            source=connecting.SOURCE,
+            source__in=connecting.ONE,
         )
         .order_by("created_at", "id")
     )
@@ -226,11 +246,18 @@ def _name(caller: Caller, user_id: str) -> str:
     return f"{caller.organisation_id} {caller.principal} {user_id}"
 
 
-def _named(given: dict[str, Any]) -> tuple[MailServers, ...]:
+def _tried(wish: Wish, given: dict[str, Any]) -> Found:
+    about = {"user_name": wish.user_name, "secret": given["password"]}
+    if wish.source == "caldav":
+        return trials.try_calendars(wish.address, given.get("url", ""), **about)
+    return trials.try_mailbox(wish.address, _named(given), **about)
+
+
+def _named(given: dict[str, Any]) -> MailServers | None:
     if "imap" not in given:
-        return ()
+        return None
     smtp = _server(given, "smtp", 465) if "smtp" in given else None
-    return (MailServers(imap=_server(given, "imap", 993), smtp=smtp),)
+    return MailServers(imap=_server(given, "imap", 993), smtp=smtp)
 
 
 def _server(given: dict[str, Any], kind: str, usual_port: int) -> Any:

@@ -8,7 +8,6 @@ behind its headers DATA_SERVICE_ANSWER_SECONDS.
 import json
 import logging
 import re
-import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -20,7 +19,7 @@ import httpx
 from django.conf import settings
 
 from integrations import exceptions
-from integrations.network import retries
+from integrations.network import certificates, retries
 from integrations.network.retries import Slot
 
 log = logging.getLogger(__name__)
@@ -268,19 +267,12 @@ def _answer(
             response.stream = _Timed(response.stream, until=until)
             yield response
     except httpx.ConnectError as error:
-        if why := _why_distrusted(error):
-            raise exceptions.NotPermitted(f"The server's certificate: {why}.") from error
+        if why := certificates.find(error):
+            said = f"The server's certificate: {why.verify_message}."
+            raise exceptions.NotPermitted(said) from error
         raise _Unreached("no connection") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise exceptions.Unavailable(type(error).__name__) from error
-
-
-def _why_distrusted(error: BaseException) -> str:
-    """What is wrong with the certificate, where that is why there is no connection."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
-        cause = cause.__cause__ or cause.__context__
-    return cause.verify_message if cause else ""
 
 
 class _Timed(httpx.SyncByteStream):

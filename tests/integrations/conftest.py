@@ -1,4 +1,5 @@
-"""A mailbox of its own for each test, on a real mail server that a file's tests share."""
+"""A mailbox of its own for each test, on a real mail server that a file's tests share; calendars on
+servers that all share."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -6,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.calendar_world import CalendarServer
 from tests.mail_world import DOMAIN, PASSWORD, MailWorld, running_mail_world
 
 if TYPE_CHECKING:
@@ -21,18 +23,33 @@ def world() -> Iterator[MailWorld]:
 
 
 @pytest.fixture
-def box(world: MailWorld, settings: Any, db: None) -> "Iterator[Box]":
-    # This conftest is read before Django is set up.
-    from integrations.credentials import credentials, sealing
-    from integrations.models import Account
-    from integrations.providers.imap import connection
-    from tests.integrations.providers.imap.box import Box
-    from tests.knowledge.office import account
+def keys(settings: Any, db: None) -> None:
+    """What passwords are sealed with and opened; servers are on loopback."""
+    from integrations.credentials import sealing  # this conftest is read before Django is set up
 
     settings.OUTGOING_TO_PRIVATE = True
     settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
     public = sealing.private_key(PRIVATE).public_key()
     settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+
+
+@pytest.fixture
+def calendars(
+    calendar_server: CalendarServer, keys: None, monkeypatch: pytest.MonkeyPatch
+) -> CalendarServer:
+    monkeypatch.setenv("SSL_CERT_FILE", str(calendar_server.trusted))
+    return calendar_server
+
+
+@pytest.fixture
+def box(world: MailWorld, keys: None) -> "Iterator[Box]":
+    # This conftest is read before Django is set up.
+    from integrations.credentials import credentials
+    from integrations.models import Account
+    from integrations.providers.imap import connection
+    from tests.integrations.providers.imap.box import Box
+    from tests.knowledge.office import account
+
     name = uuid4().hex[:12]
     row = Account.objects.get(id=account(user=name, source="imap").id)
     row.address = f"{name}@{DOMAIN}"

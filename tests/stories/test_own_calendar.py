@@ -2,7 +2,6 @@
 servers, with a scripted model behind Remit."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from guardrails.policies.changes import Author
 from guardrails.policies.text import read
 from integrations.credentials import sealing
 from integrations.models import Account, Delivery
-from integrations.network import http
 from knowledge.models import Item
 from tests.calendar_world import (
     ADDRESS,
@@ -26,8 +24,6 @@ from tests.calendar_world import (
     USER,
     CalendarServer,
     event,
-    running_calendar_server,
-    servers,
 )
 from tests.model_server import calls
 from tests.office import Office
@@ -38,25 +34,17 @@ PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 ORCHESTRATOR = "You are Remit's orchestrator."
 
 
-@pytest.fixture(scope="module", params=servers())
-def server(request: pytest.FixtureRequest) -> Iterator[CalendarServer]:
-    with running_calendar_server(request.param) as running:
-        yield running
-
-
 @pytest.fixture
 def world(
-    server: CalendarServer, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[CalendarServer]:
+    calendar_server: CalendarServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> CalendarServer:
     settings.OUTGOING_TO_PRIVATE = True
     settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
     public = sealing.private_key(PRIVATE).public_key()
     settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
-    monkeypatch.setenv("SSL_CERT_FILE", str(server.trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(calendar_server.trusted))
     monkeypatch.setenv("REMIT_MAIL_PASSWORD", PASSWORD)
-    server.clear()
-    yield server
-    http.close_clients()
+    return calendar_server
 
 
 def connect(world: CalendarServer) -> Account:

@@ -47,7 +47,8 @@ class Command(BaseCommand):
             source="caldav",
         )
         with connect_mailbox.sentences():
-            found = (options["url"],) if options["url"] else trial.find_urls(address)
+            url = options["url"]
+            found = (trial.read_url(url),) if url else trial.find_urls(address)
             secret = connect_mailbox.password()
             connecting.check(wish)
             tried = trial.try_urls(found, user_name=user_name, secret=secret)

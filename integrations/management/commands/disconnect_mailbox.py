@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
         parser.add_argument(
             "--source",
-            choices=["imap", "caldav"],
+            choices=sorted(connecting.ONE),
             default=connecting.SOURCE,
             help="caldav: of calendars (%(default)s).",
         )
@@ -38,8 +38,7 @@ class Command(BaseCommand):
             .first()
         )
         if account is None:
-            what = "mailbox" if options["source"] == connecting.SOURCE else "calendar"
-            raise CommandError(f"There is no such {what}.")
+            raise CommandError(f"There is no such {connecting.ONE[options['source']]}.")
         connecting.disconnect(account.ref())
         self.stdout.write(
             "Disconnected. What was read in, what its agent may do, and the ledger stay."

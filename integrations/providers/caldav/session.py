@@ -35,6 +35,7 @@ MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_REDIRECTS = 5
 SAID_CHARS = 200
 REDIRECTS = (301, 302, 307, 308)
+OTHER_PORTS = (443, 8443)  # that a server may send to beside the one that was named
 LOCKED, NO_ROOM = 423, 507
 # The usual name of a calendar server; others of its kind stand beside it (p42-caldav.icloud.com).
 _OWN_NAME = re.compile(r"[a-z0-9-]*(?:dav|cal|calendar)[a-z0-9-]*\.")
@@ -191,6 +192,8 @@ def check_site(url: str, *, site: str) -> None:
     host, own = (there.hostname or "").lower(), (named.hostname or "").lower()
     if there.scheme != "https":
         raise NotPermitted("The server is to be reached over https:// alone.")
+    if there.port not in (named.port, None, *OTHER_PORTS):
+        raise NotPermitted(f"The server sends to port {there.port}. Name that one, if it is.")
     if host == own or host.endswith(f".{own}"):
         return
     name = _OWN_NAME.match(own)

@@ -22,6 +22,7 @@ from integrations.exceptions import (
     RateLimited,
     Unavailable,
 )
+from integrations.network import certificates
 from integrations.network.outgoing import Forbidden
 from integrations.ports.evidence import Ability
 from integrations.providers.imap import connection, submission
@@ -32,8 +33,6 @@ from integrations.providers.imap.servers import MailServers, Server
 
 SECONDS = 20.0  # for all of it
 LOOKED_AT, LEAST = 20, 10  # mails, for the name that the server checks senders under
-# Of OpenSSL: what is wrong with a certificate.
-EXPIRED, OTHER_NAMES, UNTRUSTED = (10,), (62, 64), (18, 19, 20, 21)
 _CHECKS_AS = re.compile(rb"(?im)^Authentication-Results:\s*([A-Za-z0-9.-]{1,253})\s*(?:\d\s*)?;")
 _ENDED = ("EOF", "socket error")  # as imaplib says that nobody is there any more
 
@@ -119,8 +118,8 @@ def explain(server: Server, error: ProviderError) -> str:
     host, port, cause = server.host, server.port, error.__cause__
     if isinstance(error, Forbidden):
         return str(error)
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return _explain_certificate(host, cause)
+    if distrusted := certificates.find(cause):
+        return certificates.explain(host, distrusted)
     if isinstance(error, RateLimited):
         return f"{host} takes no sign-in now. Try again in a few minutes."
     if isinstance(cause, CapabilityError | smtplib.SMTPNotSupportedError):
@@ -152,23 +151,6 @@ def _has_ended(cause: BaseException | None) -> bool:
     if isinstance(cause, EOFError | ConnectionResetError | smtplib.SMTPServerDisconnected):
         return True
     return isinstance(cause, IMAPClientAbortError) and any(one in str(cause) for one in _ENDED)
-
-
-def _explain_certificate(host: str, error: ssl.SSLCertVerificationError) -> str:
-    nothing = "Nothing was sent to it, the password neither."
-    if error.verify_code in EXPIRED:
-        return f"The certificate of {host} has expired. {nothing} Who runs it has to renew it."
-    if error.verify_code in OTHER_NAMES:
-        return (
-            f"The certificate of {host} is for another name. {nothing} Name the server as its "
-            "provider does."
-        )
-    if error.verify_code in UNTRUSTED:
-        return (
-            f"The certificate of {host} comes from nobody whom this machine trusts. {nothing} Who "
-            "runs Remit can add the authority (SSL_CERT_FILE)."
-        )
-    return f"The certificate of {host} does not hold: {error.verify_message}. {nothing}"
 
 
 def _learnt(answers: dict[int, dict[bytes, bytes]]) -> str:

@@ -39,3 +39,19 @@ def test_an_account_says_how_it_is(box: Box) -> None:
     assert said().startswith("Sign in again: the server refused the sign-in")
     Credential.objects.all().delete()
     assert said().startswith("Not connected.")
+
+
+def test_trouble_of_calendars_is_said_as_theirs(box: Box) -> None:
+    Account.objects.filter(id=box.account.id).update(source="caldav", provider="caldav")
+    account, now = Account.objects.get(id=box.account.id), timezone.now()
+
+    for code, sentence in (
+        ("not_permitted", "The server refuses to show the calendars."),
+        ("rejected", "The calendars are not where they were. Connect them again."),
+        ("rate_limited", "The server asked Remit to wait."),
+        ("unavailable", "The server does not answer."),
+    ):
+        credentials.note_look(account.id, began_at=now, failure=code)
+        assert health.in_words(account, now=now) == (
+            f"Signed in. {sentence} It has not been looked at yet."
+        )

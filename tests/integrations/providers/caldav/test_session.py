@@ -31,6 +31,7 @@ def test_the_site_that_was_named_gets_it(site: str, url: str) -> None:
         ("https://example.co.uk/", "https://evil.co.uk/"),
         ("https://caldav.com/", "https://evil.com/"),
         ("https://example.org/", "https://nora:secret@example.org/"),
+        ("https://example.org/", "https://example.org:22/"),
         ("https://example.org/", "file:///etc/passwd"),
         ("https://example.org/", "https://127.0.0.1/"),
         ("https://127.0.0.1/", "https://127.0.0.1/"),

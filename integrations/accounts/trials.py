@@ -1,0 +1,88 @@
+"""Trying accounts of somebody's own for who asks over the web, before anything is stored: at ports
+of their kind of server alone, four at once, and each within 20 seconds or so."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from integrations.database.pools import release_connections
+from integrations.exceptions import RateLimited, Rejected
+from integrations.ports.evidence import Ability
+from integrations.providers.caldav import trial as calendars
+from integrations.providers.imap import discovery, trial as mailbox
+from integrations.providers.imap.servers import MailServers
+
+# Where anybody may ask for a trial, Remit knocks at doors of such servers alone.
+MAIL_PORTS = frozenset({25, 143, 465, 587, 993, 2525})
+CALENDAR_PORTS = frozenset({443, 8443})
+_places = threading.BoundedSemaphore(4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A sign-in that worked: at which host, what is there and what can be done. `mails` are those
+    of an inbox, `calendars` names. `servers` is for the provider."""
+
+    host: str
+    abilities: tuple[Ability, ...]
+    servers: dict[str, Any]
+    mails: int | None = None
+    calendars: tuple[str, ...] | None = None
+
+
+def try_mailbox(address: str, named: MailServers | None, *, user_name: str, secret: str) -> Found:
+    """At the servers that are `named`, or those of the address. Raises ProviderError with a
+    sentence."""
+    candidates = (named,) if named else discovery.find_servers(address)
+    for servers in candidates:
+        for one in (servers.imap, servers.smtp):
+            if one is not None:
+                _check_port(one.port, MAIL_PORTS, "mail", "connect_mailbox")
+    with _place():
+        tried = mailbox.try_servers(candidates, user_name=user_name, secret=secret)
+    return Found(
+        host=tried.servers.imap.host,
+        abilities=tried.abilities,
+        servers=tried.servers.to_json(),
+        mails=tried.mails,
+    )
+
+
+def try_calendars(address: str, url: str, *, user_name: str, secret: str) -> Found:
+    """At `url`, or where the address's calendars may be (empty). Raises ProviderError with a
+    sentence."""
+    urls = (calendars.read_url(url),) if url else calendars.find_urls(address)
+    for one in urls:
+        _check_port(urlsplit(one).port or 443, CALENDAR_PORTS, "calendar", "connect_calendar")
+    with _place():
+        tried = calendars.try_urls(urls, user_name=user_name, secret=secret)
+    return Found(
+        host=urlsplit(tried.server.home).hostname or "",
+        abilities=tried.abilities,
+        servers=tried.server.to_json(),
+        calendars=tuple(one.name or one.path for one in tried.calendars),
+    )
+
+
+def _check_port(port: int, ports: frozenset[int], kind: str, command: str) -> None:
+    if port not in ports and not settings.OUTGOING_TO_PRIVATE:
+        raise Rejected(
+            f"Port {port} is none of a {kind} server. An operator can connect it with "
+            f"manage.py {command}."
+        )
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    if not _places.acquire(blocking=False):
+        raise RateLimited("Others connect accounts at this moment. Try again in a minute.")
+    try:
+        release_connections()
+        yield
+    finally:
+        _places.release()
