@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +12,8 @@ from guardrails.actions.issues.issues import IssueType
 from guardrails.actions.registry import ACTIONS
 from guardrails.approve import card_text, cards, change_request_rows, change_requests, exposed
 from guardrails.decide.checks.asking import WRITTEN
-from guardrails.decide.conditions.objects.trigger import IN_WORDS as TRIGGERS
+from guardrails.decide.conditions.base import Condition
+from guardrails.decide.conditions.vocabulary import CONDITIONS
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.facts.effects import IN_WORDS as EFFECTS
 from guardrails.facts.exposure import TAINTS
@@ -22,6 +24,7 @@ from guardrails.words.moments import MONTHS, WEEKDAYS
 ROOT = Path(__file__).parents[2] / "guardrails"
 SAYING = frozenset({"phrase", "fill", "gettext", "reaching"})
 HOLE = re.compile(r"%\(\w+\)s")
+COUNTED = ("mail", "receiver", "new receiver", "thing", "time")  # by conditions
 UNITS = ("day", "hour", "minute", "second")
 # What argument names do not say: what changes, and whom something reaches by facts alone.
 BESIDE = {
@@ -47,6 +50,12 @@ def _literals() -> Iterator[str]:
                         yield given.value
 
 
+def _in_words_of(condition: type[Condition]) -> Mapping[str, str]:
+    """What a kind of condition has words for in a table."""
+    found: Mapping[str, str] = vars(sys.modules[condition.__module__]).get("IN_WORDS", {})
+    return found
+
+
 def on_cards() -> set[str]:
     found = {line for line in _literals() if re.search("[a-zA-Z]", HOLE.sub("", line))}
     plain: Any = ShareDocumentArguments.model_fields["role"].annotation
@@ -68,7 +77,9 @@ def on_cards() -> set[str]:
         *IN_WORDS.values(),
         *EFFECTS.values(),
         *TAINTS.values(),
-        *TRIGGERS.values(),
+        *(line for one in CONDITIONS for line in _in_words_of(one).values()),
+        *(f"1 {noun}" for noun in COUNTED),
+        *(f"%(number)s {noun}s" for noun in COUNTED),
         *WRITTEN.values(),
         *MODES.values(),
         *CARDINALITIES.values(),

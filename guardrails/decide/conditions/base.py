@@ -211,9 +211,15 @@ def either(words: Iterable[str]) -> str:
     return phrase("%(most)s or %(last)s", most=joined(most), last=last) if most else last
 
 
+def every(words: Iterable[str]) -> str:
+    """Things that are all meant, in words: “a, b and c”."""
+    *most, last = words
+    return phrase("%(most)s and %(last)s", most=joined(most), last=last) if most else last
+
+
 def number_of(number: int, noun: str) -> str:
     """A number of things in words: “1 mail”, “2 mails”."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return phrase(f"1 {noun}") if number == 1 else phrase(f"%(number)s {noun}s", number=number)
 
 
 Bounds = tuple[float | None, float | None]
@@ -229,9 +235,12 @@ def in_range(low: float | None, high: float | None, *names: str) -> None:
 
 def bounds(low: str | None, high: str | None) -> str:
     """Bounds in words: “at least 1 and at most 3”."""
-    least = f"at least {low}" if low is not None else ""
-    most = f"at most {high}" if high is not None else ""
-    return " and ".join(one for one in (least, most) if one)
+    parts = []
+    if low is not None:
+        parts.append(phrase("at least %(number)s", number=low))
+    if high is not None:
+        parts.append(phrase("at most %(number)s", number=high))
+    return every(parts)
 
 
 def overlap(one: Bounds, other: Bounds) -> bool:
@@ -258,7 +267,7 @@ class Unreadable:
     lets_plain_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     lets_own_go: ClassVar[bool] = False
-    sentence: ClassVar[str] = "a condition that cannot be read holds"
+    sentence: ClassVar[str] = phrase("a condition that cannot be read holds")
 
     def lets_out(self, exposure: Exposure) -> bool:
         return False

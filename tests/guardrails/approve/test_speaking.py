@@ -16,6 +16,7 @@ from tests.guardrails.approvals import ask
 from tests.guardrails.change_requests import refuse
 from tests.guardrails.office import CHAT, Office
 from tests.guardrails.test_api import Api
+from tests.guardrails.values import ADA
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 EVE = "eve@evil.example"
@@ -142,6 +143,32 @@ def test_a_wish_for_more_is_in_the_language_of_who_asks(office: Office, api: Api
         "Les règles ne l'ont pas refusé.",
         "Cette action n'existe pas.",
     )
+
+
+def test_a_condition_that_would_be_wider_is_in_the_language_of_who_asks(
+    office: Office, api: Api
+) -> None:
+    office.permit("archive", conditions=[{"kind": "sender", "domains": ["other.example"]}])
+    result = refuse(office)
+    wish = {"user_id": office.user_id, "action_id": str(result.action_id)}
+    german = api.headers | {"Accept-Language": "de"}
+    row = (
+        Client()
+        .post("/api/v1/change-requests", wish, content_type="application/json", headers=german)
+        .json()
+    )
+
+    assert row["differences"] == [
+        "Erlaubte Aktion „Eine Mail archivieren“ geändert: ohne Frage erledigt, nur wenn die Mail "
+        "von jemand bei other.example kommt → ohne Frage erledigt, nur wenn die Mail von "
+        f"{ADA} oder jemand bei other.example kommt"
+    ]
+    [asked] = [one for one in recorded(row["id"]) if one.payload.get("said") == "asked"]
+    assert asked.payload["differences"] == [
+        "Allowed action “Archive a mail” changed: done without asking, only if the mail is from "
+        "somebody at other.example → done without asking, only if the mail is from "
+        f"{ADA} or somebody at other.example"
+    ]
 
 
 def test_somebodys_words_are_never_taken_for_remits() -> None:

@@ -1,9 +1,12 @@
 """Each condition says yes for one reason, and no for every other and for want of facts."""
 
+import re
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from guardrails.actions import registry
 from guardrails.actions.mail.messages import receivers
@@ -11,9 +14,14 @@ from guardrails.contracts import Trigger
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.conditions.base import Context
 from guardrails.facts.facts import Facts
+from guardrails.facts.phrases import Phrase
 from guardrails.facts.targets import Role, Target
 from integrations.contracts import Authentication, Correspondence
+from tests.guardrails.kinds import STRATEGIES
+from tests.guardrails.lines import HOLE, on_cards
 from tests.guardrails.values import NOW, email, facts
+
+TRANSLATED = on_cards()
 
 
 def to(*addresses: str, role: Role = "to") -> tuple[Target, ...]:
@@ -202,3 +210,22 @@ def test_stored_conditions_that_are_no_list_never_hold() -> None:
     for raw in ({}, {"kind": "thread"}, "x", None, 7):
         (only,) = conditions.read_all(raw)
         assert not only.evaluate(anything()).passed
+
+
+def templates(made: Mapping[str, Any]) -> Iterator[str]:
+    """What a line is made of, as it is looked up in a catalogue; an argument's name apart."""
+    yield made["template"]
+    for name, value in made["values"].items():
+        if name != "field" and not isinstance(value, str):
+            yield from templates(value)
+
+
+@pytest.mark.parametrize("kind", STRATEGIES)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_each_is_said_in_lines_that_have_a_translation(kind: str, data: st.DataObject) -> None:
+    said = conditions.parse(data.draw(STRATEGIES[kind])).sentence
+
+    assert isinstance(said, Phrase), said
+    lines = [one for one in templates(said.plain()) if re.search("[a-z]", HOLE.sub("", one))]
+    assert set(lines) <= TRANSLATED

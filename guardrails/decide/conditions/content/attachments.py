@@ -7,6 +7,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.conditions.content.outgoing import ContentCondition
 from guardrails.facts.content import Content
+from guardrails.facts.phrases import phrase
 from guardrails.words.typed import typed
 
 WIDER = ("none", "named", "any")
@@ -27,7 +28,7 @@ class Attachments(ContentCondition):
 
     @property
     def sentence(self) -> str:
-        return IN_WORDS[self.attachments]
+        return phrase(IN_WORDS[self.attachments])
 
     @property
     def always_holds(self) -> bool:

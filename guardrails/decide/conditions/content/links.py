@@ -10,6 +10,7 @@ from guardrails.decide.conditions.content.outgoing import ContentCondition, outg
 from guardrails.facts import targets
 from guardrails.facts.content import Content
 from guardrails.facts.links import UNKNOWN
+from guardrails.facts.phrases import phrase
 
 WIDER = ("none", "known", "any")
 
@@ -33,11 +34,11 @@ class Links(ContentCondition):
     @property
     def sentence(self) -> str:
         if self.links == "none":
-            return "its text has no links and no images"
+            return phrase("its text has no links and no images")
         if self.links == "any":
-            return "with or without links"
-        own = "the account's own domain"
-        return f"its links lead only to {either([*self.domains, own])}"
+            return phrase("with or without links")
+        places = either([*self.domains, phrase("the account's own domain")])
+        return phrase("its links lead only to %(places)s", places=places)
 
     @property
     def always_holds(self) -> bool:

@@ -8,6 +8,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.conditions.content.outgoing import ContentCondition, outgoing
 from guardrails.facts.content import Content
+from guardrails.facts.phrases import phrase
 
 
 class MaxChars(ContentCondition):
@@ -20,7 +21,7 @@ class MaxChars(ContentCondition):
 
     @property
     def sentence(self) -> str:
-        return f"its text has at most {self.max} characters"
+        return phrase("its text has at most %(number)s characters", number=self.max)
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, MaxChars) and self.max <= other.max

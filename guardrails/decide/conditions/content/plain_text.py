@@ -6,6 +6,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Context
 from guardrails.decide.conditions.content.outgoing import ContentCondition
 from guardrails.facts.content import Content
+from guardrails.facts.phrases import phrase
 
 
 class PlainTextOnly(ContentCondition):
@@ -16,7 +17,7 @@ class PlainTextOnly(ContentCondition):
 
     @property
     def sentence(self) -> str:
-        return "its text is plain, without HTML and images"
+        return phrase("its text is plain, without HTML and images")
 
     def judge(self, found: Content, context: Context) -> Check:
         return self.check(found.plain, "It is plain." if found.plain else "It has HTML or images.")

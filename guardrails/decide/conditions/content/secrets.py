@@ -9,6 +9,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
 from guardrails.decide.conditions.content.outgoing import ContentCondition
 from guardrails.facts.content import Content
+from guardrails.facts.phrases import phrase
 from guardrails.facts.sensitive import SENSITIVE, Sensitive
 
 IN_WORDS: Mapping[Sensitive, str] = {
@@ -29,7 +30,8 @@ class Secrets(ContentCondition):
 
     @property
     def sentence(self) -> str:
-        return f"its text has no {either(IN_WORDS[one] for one in self.forbid)}"
+        what = either(phrase(IN_WORDS[one]) for one in self.forbid)
+        return phrase("its text has no %(what)s", what=what)
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Secrets) and set(self.forbid) >= set(other.forbid)

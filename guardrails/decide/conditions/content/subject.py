@@ -7,8 +7,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from guardrails.contracts import Check
-from guardrails.decide.conditions.base import Condition, Context, either
+from guardrails.decide.conditions.base import Condition, Context, either, every
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Line, is_hidden
 
 Lines = Annotated[tuple[Line, ...], Field(strict=False, max_length=50)]
@@ -35,10 +36,14 @@ class Subject(Condition):
 
     @property
     def sentence(self) -> str:
-        whole = either(f"“{one}”" for one in self.equals) if self.equals else ""
-        has = " and ".join(f"“{one}”" for one in self.words)
-        parts = (whole and f"the subject is {whole}", has and f"the subject has the words {has}")
-        return " and ".join(one for one in parts if one)
+        parts = []
+        if self.equals:
+            whole = either(map(_quoted, self.equals))
+            parts.append(phrase("the subject is %(subjects)s", subjects=whole))
+        if self.words:
+            words = every(map(_quoted, self.words))
+            parts.append(phrase("the subject has the words %(words)s", words=words))
+        return every(parts)
 
     @property
     def folded(self) -> frozenset[str]:
@@ -78,3 +83,7 @@ def folded(text: str) -> str:
 def has_word(subject: str, word: str) -> bool:
     """Whether a folded subject has this word, or words in a row, not as parts of longer ones."""
     return re.search(rf"(?<!\w){re.escape(folded(word))}(?!\w)", subject) is not None
+
+
+def _quoted(words: str) -> str:
+    return phrase("“%(words)s”", words=words)

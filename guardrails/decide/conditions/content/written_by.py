@@ -7,6 +7,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.provenance import THE_USERS
 from guardrails.facts.classes import WRITTEN
+from guardrails.facts.phrases import phrase
 
 WIDER = ("user", "agent", "anyone")
 
@@ -29,10 +30,12 @@ class WrittenBy(Condition):
     @property
     def sentence(self) -> str:
         if self.written_by == "anyone":
-            return "text, times and numbers are the user's or the agent's own"
+            return phrase("text, times and numbers are the user's or the agent's own")
         if self.written_by == "agent":
-            return "text is the user's or the agent's own, or a person is asked if it is not plain"
-        return "every text, time and number is typed by the user"
+            return phrase(
+                "text is the user's or the agent's own, or a person is asked if it is not plain"
+            )
+        return phrase("every text, time and number is typed by the user")
 
     def unfit(self, action: AnyAction) -> str:
         if not WRITTEN & set(action.classes.values()):

@@ -25,10 +25,13 @@ class Assignee(Condition):
 
     @property
     def sentence(self) -> str:
-        otherwise = ", or a person is asked about the member" if self.unnamed == "ask" else ""
-        return (
+        if self.unnamed == "ask":
+            return phrase(
+                "who is given the issue is listed, or a member of its project whom the user "
+                "named, or a person is asked about the member"
+            )
+        return phrase(
             "who is given the issue is listed, or a member of its project whom the user named"
-            + otherwise
         )
 
     def implies(self, other: Condition) -> bool:

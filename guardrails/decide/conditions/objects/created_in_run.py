@@ -6,6 +6,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class CreatedInRun(Condition):
@@ -19,7 +20,7 @@ class CreatedInRun(Condition):
 
     @property
     def sentence(self) -> str:
-        return "the agent made it earlier in the same run"
+        return phrase("the agent made it earlier in the same run")
 
     def unfit(self, action: AnyAction) -> str:
         return "" if action.object_field else "this action is about nothing that was there before"

@@ -6,8 +6,9 @@ from pydantic import Field, model_validator
 
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
-from guardrails.decide.conditions.base import Condition, Context
+from guardrails.decide.conditions.base import Condition, Context, every
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Identifier
 
 Ids = Annotated[tuple[Identifier, ...], Field(strict=False, max_length=50)]
@@ -31,9 +32,12 @@ class Labels(Condition):
 
     @property
     def sentence(self) -> str:
-        carried = f"it carries the label {' and '.join(self.carries)}" if self.carries else ""
-        lacking = f"it lacks the label {' and '.join(self.lacks)}" if self.lacks else ""
-        return " and ".join(one for one in (carried, lacking) if one)
+        parts = []
+        if self.carries:
+            parts.append(phrase("it carries the label %(labels)s", labels=every(self.carries)))
+        if self.lacks:
+            parts.append(phrase("it lacks the label %(labels)s", labels=every(self.lacks)))
+        return every(parts)
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()

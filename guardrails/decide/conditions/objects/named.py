@@ -23,8 +23,9 @@ class Named(Condition):
 
     @property
     def sentence(self) -> str:
-        otherwise = ", or a person is asked" if self.unnamed == "ask" else ""
-        return f"the user named it exactly{otherwise}"
+        if self.unnamed == "ask":
+            return phrase("the user named it exactly, or a person is asked")
+        return phrase("the user named it exactly")
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Named) and self.unnamed in ("refuse", other.unnamed)

@@ -15,6 +15,7 @@ from guardrails.decide.conditions.base import (
     overlap,
     within,
 )
+from guardrails.facts.phrases import phrase
 
 Bound = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
 
@@ -37,7 +38,11 @@ class Number(Condition):
     @property
     def sentence(self) -> str:
         low, high = (None if one is None else f"{one:g}" for one in (self.min, self.max))
-        return f"the number of “{self.field.replace('_', ' ')}” is {bounds(low, high)}"
+        return phrase(
+            "the number of “%(field)s” is %(bounds)s",
+            field=phrase(self.field.replace("_", " ")),
+            bounds=bounds(low, high),
+        )
 
     def unfit(self, action: AnyAction) -> str:
         if self.field in (*action.numbers, *action.lists):

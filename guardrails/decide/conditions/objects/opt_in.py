@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.phrases import phrase
 
 
 class OptIn(Condition):
@@ -17,7 +18,7 @@ class OptIn(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"the account has opted in to “{self.feature}”"
+        return phrase("the account has opted in to “%(feature)s”", feature=self.feature)
 
     def evaluate(self, context: Context) -> Check:
         passed = self.feature in context.features

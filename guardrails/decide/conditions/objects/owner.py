@@ -6,6 +6,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import targets
+from guardrails.facts.phrases import phrase
 
 WIDER = ("self", "own_domain", "any")
 IN_WORDS = {
@@ -25,7 +26,7 @@ class Owner(Condition):
 
     @property
     def sentence(self) -> str:
-        return IN_WORDS[self.owner]
+        return phrase(IN_WORDS[self.owner])
 
     def unfit(self, action: AnyAction) -> str:
         if action.object_kind not in ("document", "event", "issue"):

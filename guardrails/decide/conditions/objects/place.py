@@ -9,6 +9,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import CALENDAR, Need
+from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Identifier
 
 Places = Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]
@@ -30,7 +31,10 @@ class Place(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"it lies in {either(self.places)}, and then the user need not name it"
+        return phrase(
+            "it lies in %(places)s, and then the user need not name it",
+            places=either(self.places),
+        )
 
     @property
     def opens(self) -> bool:

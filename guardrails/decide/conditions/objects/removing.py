@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.phrases import phrase
 
 OPERATIONS = frozenset({"cancel_event", "trash_document", "trash_email"})
 
@@ -21,7 +22,7 @@ class Removing(Condition):
 
     @property
     def sentence(self) -> str:
-        return (
+        return phrase(
             "it is the user's own, named, at most colleagues' too and can be taken back, or a "
             "person is asked"
         )

@@ -7,6 +7,7 @@ from pydantic import Field
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Context, RateCondition, number_of
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class AsksPerRun(RateCondition):
@@ -19,7 +20,7 @@ class AsksPerRun(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"one run asks a person at most {number_of(self.max, 'time')}"
+        return phrase("one run asks a person at most %(times)s", times=number_of(self.max, "time"))
 
     @property
     def question(self) -> Question:

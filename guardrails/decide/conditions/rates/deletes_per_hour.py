@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.decide.conditions.base import RateCondition, number_of
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class DeletesPerHour(RateCondition):
@@ -18,7 +19,10 @@ class DeletesPerHour(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"at most {number_of(self.max, 'thing')} may be destroyed within an hour"
+        return phrase(
+            "at most %(things)s may be destroyed within an hour",
+            things=number_of(self.max, "thing"),
+        )
 
     @property
     def question(self) -> Question:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.decide.conditions.base import RateCondition, number_of
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class Rate(RateCondition):
@@ -18,7 +19,10 @@ class Rate(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"it is done at most {number_of(self.max, 'time')} within one {self.per}"
+        times = number_of(self.max, "time")
+        if self.per == "hour":
+            return phrase("it is done at most %(times)s within one hour", times=times)
+        return phrase("it is done at most %(times)s within one day", times=times)
 
     @property
     def question(self) -> Question:

@@ -7,6 +7,7 @@ from pydantic import Field
 from guardrails.actions.base import AnyAction
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class SumPerDay(RateCondition):
@@ -20,7 +21,11 @@ class SumPerDay(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"{self.field.replace('_', ' ')} adds up to at most {self.max:g} within a day"
+        return phrase(
+            "%(field)s adds up to at most %(number)s within a day",
+            field=phrase(self.field.replace("_", " ")),
+            number=f"{self.max:g}",
+        )
 
     def unfit(self, action: AnyAction) -> str:
         known = self.field in action.numbers

@@ -7,6 +7,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import targets
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 WIDER = ("private", "internal", "any")
 IN_WORDS = {
@@ -27,7 +28,7 @@ class Audience(Condition):
 
     @property
     def sentence(self) -> str:
-        return IN_WORDS[self.audience]
+        return phrase(IN_WORDS[self.audience])
 
     @property
     def always_holds(self) -> bool:

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.phrases import phrase
 
 
 class BlindCopies(Condition):
@@ -18,7 +19,9 @@ class BlindCopies(Condition):
 
     @property
     def sentence(self) -> str:
-        return "nobody gets a blind copy" if self.bcc == "forbid" else "with or without blind copy"
+        if self.bcc == "forbid":
+            return phrase("nobody gets a blind copy")
+        return phrase("with or without blind copy")
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, BlindCopies) and self.bcc in ("forbid", other.bcc)

@@ -7,6 +7,7 @@ from guardrails.decide.conditions.base import Condition, Context
 from guardrails.decide.conditions.sender.sender_relation import SenderRelation
 from guardrails.facts import targets
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class FirstContact(Condition):
@@ -21,8 +22,8 @@ class FirstContact(Condition):
     @property
     def sentence(self) -> str:
         if self.first_contact:
-            return "the sender and the user never wrote to each other before"
-        return "the sender and the user have written to each other before"
+            return phrase("the sender and the user never wrote to each other before")
+        return phrase("the sender and the user have written to each other before")
 
     def excludes(self, other: Condition) -> bool:
         if isinstance(other, FirstContact):

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts import targets
+from guardrails.facts.phrases import joined, phrase
 
 # Words that name a group when one of them is a part of an address before the @.
 GROUP_WORDS = frozenset(
@@ -30,9 +31,13 @@ class GroupAddress(Condition):
     @property
     def sentence(self) -> str:
         if self.always_holds:
-            return "with or without group addresses"
-        besides = f" and none is {', '.join(self.groups)}" if self.groups else ""
-        return f"no receiver is a group address such as all@ or team@{besides}"
+            return phrase("with or without group addresses")
+        if self.groups:
+            return phrase(
+                "no receiver is a group address such as all@ or team@ and none is %(groups)s",
+                groups=joined(self.groups),
+            )
+        return phrase("no receiver is a group address such as all@ or team@")
 
     @property
     def always_holds(self) -> bool:

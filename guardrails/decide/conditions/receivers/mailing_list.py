@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.phrases import phrase
 
 WIDER = ("forbid", "ask", "listed")
 IN_WORDS = {
@@ -25,7 +26,7 @@ class MailingList(Condition):
 
     @property
     def sentence(self) -> str:
-        return IN_WORDS[self.mailing_list]
+        return phrase(IN_WORDS[self.mailing_list])
 
     @property
     def always_holds(self) -> bool:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, number_of
+from guardrails.facts.phrases import phrase
 
 
 class MaxRecipients(Condition):
@@ -18,7 +19,7 @@ class MaxRecipients(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"it reaches at most {number_of(self.max, 'receiver')}"
+        return phrase("it reaches at most %(receivers)s", receivers=number_of(self.max, "receiver"))
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, MaxRecipients) and self.max <= other.max

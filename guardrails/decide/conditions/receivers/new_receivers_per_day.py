@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.decide.conditions.base import RateCondition, number_of
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class NewReceiversPerDay(RateCondition):
@@ -18,7 +19,10 @@ class NewReceiversPerDay(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"it reaches at most {number_of(self.max, 'new receiver')} within a day"
+        return phrase(
+            "it reaches at most %(receivers)s within a day",
+            receivers=number_of(self.max, "new receiver"),
+        )
 
     @property
     def question(self) -> Question:

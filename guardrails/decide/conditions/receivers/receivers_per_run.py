@@ -6,6 +6,7 @@ from pydantic import Field
 
 from guardrails.decide.conditions.base import RateCondition, number_of
 from guardrails.facts.counts import Question, Tally
+from guardrails.facts.phrases import phrase
 
 
 class ReceiversPerRun(RateCondition):
@@ -18,7 +19,9 @@ class ReceiversPerRun(RateCondition):
 
     @property
     def sentence(self) -> str:
-        return f"one run reaches at most {number_of(self.max, 'receiver')}"
+        return phrase(
+            "one run reaches at most %(receivers)s", receivers=number_of(self.max, "receiver")
+        )
 
     @property
     def question(self) -> Question:

@@ -8,6 +8,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, OpeningCondition, either
 from guardrails.decide.provenance import Relation
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 IN_WORDS: Mapping[Relation, str] = {
     "typed": "typed by the user in this request",
@@ -42,8 +43,12 @@ class Recipient(OpeningCondition):
 
     @property
     def sentence(self) -> str:
-        novel = "; about anybody else a person is asked" if self.novel == "ask" else ""
-        return f"every receiver is {either(IN_WORDS[one] for one in self.relation)}{novel}"
+        who = either(phrase(IN_WORDS[one]) for one in self.relation)
+        if self.novel == "ask":
+            return phrase(
+                "every receiver is %(who)s; about anybody else a person is asked", who=who
+            )
+        return phrase("every receiver is %(who)s", who=who)
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         looked_up: Mapping[Relation, Need] = {

@@ -7,6 +7,7 @@ from pydantic import Field
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
 from guardrails.facts import targets
+from guardrails.facts.phrases import phrase
 
 
 class RecipientDomain(Condition):
@@ -21,7 +22,7 @@ class RecipientDomain(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"every receiver is at {either(self.domains)}"
+        return phrase("every receiver is at %(domains)s", domains=either(self.domains))
 
     def excludes(self, other: Condition) -> bool:
         return isinstance(other, RecipientDomain) and not set(self.domains) & set(other.domains)

@@ -7,6 +7,7 @@ from pydantic import Field
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, number_of
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class Thread(Condition):
@@ -19,7 +20,9 @@ class Thread(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"the mail's thread has at least {number_of(self.min_messages, 'mail')}"
+        return phrase(
+            "the mail's thread has at least %(mails)s", mails=number_of(self.min_messages, "mail")
+        )
 
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Thread) and self.min_messages >= other.min_messages

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
+from guardrails.facts.phrases import phrase
 
 IN_WORDS = {
     "mark": "receivers about whom nobody was asked are named in its subject",
@@ -25,7 +26,7 @@ class UnaskedReceivers(Condition):
 
     @property
     def sentence(self) -> str:
-        return IN_WORDS[self.receivers]
+        return phrase(IN_WORDS[self.receivers])
 
     @property
     def unasked_receivers(self) -> Literal["mark", "leave_out"]:

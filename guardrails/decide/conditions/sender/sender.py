@@ -8,6 +8,7 @@ from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
 from guardrails.facts import targets
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class Sender(Condition):
@@ -28,8 +29,10 @@ class Sender(Condition):
 
     @property
     def sentence(self) -> str:
-        at = [f"somebody at {either(self.domains)}"] if self.domains else []
-        return f"the mail is from {either([*self.addresses, *at])}"
+        who = [*self.addresses]
+        if self.domains:
+            who.append(phrase("somebody at %(domains)s", domains=either(self.domains)))
+        return phrase("the mail is from %(who)s", who=either(who))
 
     def excludes(self, other: Condition) -> bool:
         return isinstance(other, Sender) and not (

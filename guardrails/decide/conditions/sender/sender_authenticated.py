@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class SenderAuthenticated(Condition):
@@ -16,7 +17,7 @@ class SenderAuthenticated(Condition):
 
     @property
     def sentence(self) -> str:
-        return "the mail provably comes from its sender's domain (DMARC)"
+        return phrase("the mail provably comes from its sender's domain (DMARC)")
 
     def evaluate(self, context: Context) -> Check:
         email = context.facts.email

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 
 class SenderExists(Condition):
@@ -16,7 +17,7 @@ class SenderExists(Condition):
 
     @property
     def sentence(self) -> str:
-        return "the mail has one plain sender"
+        return phrase("the mail has one plain sender")
 
     def evaluate(self, context: Context) -> Check:
         sender = context.facts.sender

@@ -11,6 +11,7 @@ from guardrails.decide.conditions.sender.sender_authenticated import SenderAuthe
 from guardrails.decide.conditions.sender.sender_exists import SenderExists
 from guardrails.facts import targets
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 Relation = Literal["self", "own_domain", "corresponded", "thread"]
 IN_WORDS: Mapping[Relation, str] = {
@@ -33,7 +34,8 @@ class SenderRelation(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"the proved sender is {either(IN_WORDS[one] for one in self.any_of)}"
+        who = either(phrase(IN_WORDS[one]) for one in self.any_of)
+        return phrase("the proved sender is %(who)s", who=who)
 
     def implies(self, other: Condition) -> bool:
         if isinstance(other, SenderRelation):

@@ -17,6 +17,7 @@ from guardrails.decide.conditions.base import (
     within,
 )
 from guardrails.facts.facts import Need
+from guardrails.facts.phrases import phrase
 
 Hours = Annotated[int, Field(ge=0, le=876_000)]
 
@@ -41,7 +42,7 @@ class Age(Condition):
             None if hours is None else number_of(hours, "hour")
             for hours in (self.min_hours, self.max_hours)
         )
-        return f"it is {bounds(low, high)} old"
+        return phrase("it is %(bounds)s old", bounds=bounds(low, high))
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         return frozenset({"email"}) if action.object_kind == "email" else frozenset()

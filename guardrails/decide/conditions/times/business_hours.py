@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, either
+from guardrails.facts.phrases import phrase
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -56,10 +57,18 @@ class BusinessHours(Condition):
     @property
     def sentence(self) -> str:
         ordered = sorted({DAYS.index(day) for day in self.days})
-        names = [DAYS[index].capitalize() for index in ordered]
+        names = [phrase(DAYS[index].capitalize()) for index in ordered]
         in_a_row = len(ordered) > 2 and ordered[-1] - ordered[0] == len(ordered) - 1
-        days = f"{names[0]} to {names[-1]}" if in_a_row else either(names)
-        return f"it is {days}, {self.start} to {self.end} in {self.zone}"
+        days = either(names)
+        if in_a_row:
+            days = phrase("%(first)s to %(last)s", first=names[0], last=names[-1])
+        return phrase(
+            "it is %(days)s, %(start)s to %(end)s in %(zone)s",
+            days=days,
+            start=self.start,
+            end=self.end,
+            zone=self.zone,
+        )
 
     def excludes(self, other: Condition) -> bool:
         if not isinstance(other, BusinessHours) or self.zone != other.zone:

@@ -8,6 +8,7 @@ from pydantic import Field
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check
 from guardrails.decide.conditions.base import Condition, Context, number_of
+from guardrails.facts.phrases import phrase
 
 
 class Notice(Condition):
@@ -19,7 +20,9 @@ class Notice(Condition):
 
     @property
     def sentence(self) -> str:
-        return f"the event starts at least {number_of(self.min_hours, 'hour')} from now"
+        return phrase(
+            "the event starts at least %(hours)s from now", hours=number_of(self.min_hours, "hour")
+        )
 
     def unfit(self, action: AnyAction) -> str:
         if action.object_kind == "event" or "start" in action.arguments.model_fields:
