@@ -69,6 +69,12 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
             time.sleep(Conf.POLL)
             return None
 
+    def acknowledge(self, task_id: int) -> None:
+        """Forget a task that was run, in one statement where the queue's own way takes three."""
+        close_old_connections()
+        with connections[Conf.ORM].cursor() as cursor:
+            cursor.execute("DELETE FROM django_q_ormq WHERE id = %s", [task_id])
+
     def _take(self) -> list[tuple[int, str]]:
         close_old_connections()
         with connections[Conf.ORM].cursor() as cursor:

@@ -22,11 +22,11 @@ from guardrails.contracts import PatternMatch
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
+from integrations.contracts.preferences import Preferences
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
-from integrations.models.preferences import load_preferences
 
 log = logging.getLogger(__name__)
 TEXT_LIMIT = 6000  # characters of the mail
@@ -43,18 +43,17 @@ def find_skip_reason(account: AccountRef, email: Email) -> str | None:
 
 def run(
     turn_id: UUID, *, account: AccountRef, email: Email, deadline: Deadline | None = None
-) -> bool:
-    """Work through the turn until it is finished. False when it is finished or in work.
+) -> str | None:
+    """Work through the turn until it is finished: with which error code, "" without one. None
+    where it was finished before, or another process works on it.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
     lease = leases.claim(turn_id)
     if lease is None:
-        return False
-    turn = Turn.objects.get(id=turn_id)
-    if turn.attempts > MAX_ATTEMPTS:
-        finish_turn(lease, text="", ending=Turn.Ending.ERROR, code="too_many_attempts")
-        return True
+        return None
+    if lease.attempts > MAX_ATTEMPTS:
+        return _fail(lease, "too_many_attempts")
     try:
         with leases.HEARTBEAT.keep(lease):
             _work(
@@ -66,13 +65,18 @@ def run(
             )
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
-        return False
+        return None
     except (ModelError, ProviderError) as error:
         if may_pass(error):
             leases.release(lease)
             raise
-        finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=error.code)
-    return True
+        return _fail(lease, error.code)
+    return ""
+
+
+def _fail(lease: Lease, code: str) -> str:
+    finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=code)
+    return code
 
 
 def may_pass(error: ModelError | ProviderError) -> bool:
@@ -85,7 +89,7 @@ def give_up(delivery_ids: Collection[UUID], code: str) -> None:
     waiting = Turn.objects.filter(delivery_id__in=delivery_ids, state=Turn.State.QUEUED)
     for turn_id in waiting.values_list("id", flat=True):
         if lease := leases.claim(turn_id):
-            finish_turn(lease, text="", ending=Turn.Ending.ERROR, code=code)
+            _fail(lease, code)
 
 
 def build_context(account: AccountRef, email: Email) -> InboundMail:
@@ -135,11 +139,15 @@ def render_text(email: Email) -> str:
 
 def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
     account = mail.account
+    user = people.load_person(
+        organisation_id=account.organisation_id, external_user_id=account.external_user_id
+    )
+    # Acted upon is the mailbox alone; the calendar is another account.
     person = Person(
         organisation_id=account.organisation_id,
         external_user_id=account.external_user_id,
         accounts=(account,),
-        preferences=load_preferences(account.organisation_id, account.external_user_id),
+        preferences=user.preferences if user else Preferences(),
     )
     steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
@@ -150,7 +158,7 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
     system = (
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
-    request = _request(person, mail)
+    request = "" if found else _request(person, mail, calendars=user or person)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
@@ -200,15 +208,10 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
             finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
 
 
-def _request(person: Person, mail: InboundMail) -> str:
+def _request(person: Person, mail: InboundMail, *, calendars: Person) -> str:
     """What the mail reader is asked: the mail, the time, and when the user's is taken."""
     now = timezone.now()
-    # Acted upon is the mailbox alone; the calendar is another account.
-    everything = people.load_person(
-        organisation_id=person.organisation_id, external_user_id=person.external_user_id
-    )
-    about = f"{mail.subject}\n{mail.text}"
-    taken = "" if mail.list_id else busy.render(everything or person, about, now)
+    taken = "" if mail.list_id else busy.render(calendars, f"{mail.subject}\n{mail.text}", now)
     lines = [prompts.render_now(person, now), taken]
     lines.append(prompts.render_item(mail, zone=person.time_zone))
     return "\n".join(filter(None, lines))

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
+from functools import cache
 from uuid import UUID
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections, connections
+from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -71,6 +72,12 @@ def _probe(delivery_id: UUID) -> bool:
     return ended
 
 
+@cache
+def _pool() -> ThreadPoolExecutor:
+    # Its threads keep their connections: to make new ones costs more than most deliveries ask.
+    return ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery")
+
+
 def react_side_by_side(delivery_id: UUID) -> None:
     """Work through one delivery and, because a delivery mostly waits for its model, through others
     of the queue beside it, up to DELIVERY_THREADS at once. None starts after the first fifth of
@@ -83,29 +90,32 @@ def react_side_by_side(delivery_id: UUID) -> None:
     """
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
     ended: set[Future[object]] = set()
-    with ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery") as pool:
-        lane: Future[object] = pool.submit(_in_thread, react, delivery_id)
-        at_work = {lane}
+    lane: Future[object] = _pool().submit(_in_thread, react, delivery_id)
+    at_work = {lane}
+    try:
         while at_work:
             if time.monotonic() < until:
                 free = settings.DELIVERY_THREADS - len(at_work)
                 small = claims.claim_queued(free, large=False)
-                at_work |= {pool.submit(_in_thread, _react, id) for id in small}
+                at_work |= {_pool().submit(_in_thread, _react, id) for id in small}
                 if lane.done() and free > len(small):
                     for id in claims.claim_queued(1, large=True):
-                        lane = pool.submit(_in_thread, _react, id)
+                        lane = _pool().submit(_in_thread, _react, id)
                         at_work.add(lane)
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
+    finally:
+        wait(at_work)
     for future in ended:
         future.result()
 
 
 def _in_thread(work: Callable[[UUID], object], delivery_id: UUID) -> None:
+    close_old_connections()
     try:
         work(delivery_id)
     finally:
-        connections.close_all()
+        close_old_connections()
 
 
 def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
@@ -247,27 +257,27 @@ def parse_item(event: ItemEvent) -> AnyItem:
 
 
 def _turn_of(delivery: Delivery, account: AccountRef, email: Email) -> Turn:
-    turn, _ = Turn.objects.get_or_create(
-        account_id=account.id,
-        item_source_id=email.id,
-        defaults={
-            "delivery": delivery,
-            "organisation_id": account.organisation_id,
-            "external_user_id": account.external_user_id,
-            "kind": Turn.Kind.INBOUND,
-            "principal": "webhook",
-        },
-    )
-    return turn
+    try:
+        return Turn.objects.create(
+            account_id=account.id,
+            item_source_id=email.id,
+            delivery=delivery,
+            organisation_id=account.organisation_id,
+            external_user_id=account.external_user_id,
+            kind=Turn.Kind.INBOUND,
+            principal="webhook",
+        )
+    except IntegrityError:
+        return Turn.objects.get(account_id=account.id, item_source_id=email.id)
 
 
 def _run_turn(
     turn_id: UUID, account: AccountRef, email: Email, deadline: Deadline
 ) -> tuple[Delivery.State, str]:
-    inbound.run(turn_id, account=account, email=email, deadline=deadline)
-    turn = Turn.objects.only("state", "error_code").get(id=turn_id)
-    if turn.state == Turn.State.FINISHED:
-        return Delivery.State.PROCESSED, ""
-    if turn.state == Turn.State.FAILED:
-        return Delivery.State.DEAD, turn.error_code
-    raise _InWork
+    code = inbound.run(turn_id, account=account, email=email, deadline=deadline)
+    if code is None:
+        turn = Turn.objects.only("state", "error_code").get(id=turn_id)
+        if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):
+            raise _InWork
+        code = turn.error_code
+    return (Delivery.State.DEAD, code) if code else (Delivery.State.PROCESSED, "")

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
@@ -94,10 +94,8 @@ def add_step(
             )
             for position, call in enumerate(completion.calls)
         )
-        for row in rows:
-            add_event(
-                lease, "tool.started", {"call_id": str(row.id), "tool": row.name, "agent": agent}
-            )
+        started = [{"call_id": str(row.id), "tool": row.name, "agent": agent} for row in rows]
+        add_events(lease, [("tool.started", data) for data in started])
     return StepRecord(
         number=number,
         text=step.text,
@@ -139,10 +137,13 @@ def finish_call(
 
 
 def count_spent(lease: Lease) -> Spent:
-    """What the turn has used so far, its specialists included. Three queries."""
+    """What the turn has used so far, its specialists included. Two queries."""
     used = metering.used_by_run(lease.turn_id)
-    calls = ToolCall.objects.filter(turn_id=lease.turn_id).count()
-    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stop_asked(lease))
+    turns = Turn.objects.filter(id=lease.turn_id).annotate(number=Count("calls"))
+    stop_asked_at, calls = turns.values_list("stop_asked_at", "number").get()
+    return Spent(
+        tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stop_asked_at is not None
+    )
 
 
 def stop_asked(lease: Lease) -> bool:
@@ -184,19 +185,38 @@ def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
         add_event(lease, type, data)
 
 
+_ADD_EVENTS = """
+WITH stored AS (
+    INSERT INTO agents_turnevent (turn_id, sequence, type, data, created_at)
+    SELECT last.turn_id, last.sequence + given.number, given.type, given.data, now()
+    FROM (
+        SELECT %(turn)s::uuid AS turn_id, coalesce(max(sequence), 0) AS sequence
+        FROM agents_turnevent WHERE turn_id = %(turn)s
+    ) last, unnest(%(types)s::text[], %(data)s::jsonb[]) WITH ORDINALITY given (type, data, number)
+    RETURNING turn_id
+)
+SELECT pg_notify(%(channel)s, turn_id::text) FROM stored LIMIT 1
+"""
+
+
 def add_event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
     """`emit` where the lease is held already."""
+    add_events(lease, [(type, data)])
+
+
+def add_events(lease: Lease, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Store these in their order. One statement."""
+    if not events:
+        return
     # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
-    turn_id = str(lease.turn_id)
+    given = {
+        "turn": lease.turn_id,
+        "types": [type for type, _ in events],
+        "data": [json.dumps(to_storable(data)) for _, data in events],
+        "channel": CHANNEL,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
-            "WITH stored AS ("
-            " INSERT INTO agents_turnevent (turn_id, sequence, type, data, created_at)"
-            " SELECT %s, coalesce(max(sequence), 0) + 1, %s, %s, now()"
-            " FROM agents_turnevent WHERE turn_id = %s RETURNING turn_id)"
-            " SELECT pg_notify(%s, turn_id::text) FROM stored",
-            [turn_id, type, json.dumps(to_storable(data)), turn_id, CHANNEL],
-        )
+        cursor.execute(_ADD_EVENTS, given)
 
 
 def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -227,15 +247,19 @@ def load_context(turn_id: UUID) -> list[dict[str, Any]]:
     return [entry for context in reversed(newest) for entry in context]
 
 
+_ADD_ACTION = """
+UPDATE agents_turn SET actions = actions || %s::jsonb WHERE id = %s AND NOT actions @> %s::jsonb
+"""
+
+
 def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
     """Keep what an action came to, for the answer to the user. Once per action id."""
-    with lease.held():
-        actions = list(Turn.objects.values_list("actions", flat=True).get(id=lease.turn_id))
-        if any(known["action_id"] == action["action_id"] for known in actions):
-            return
-        actions.append(to_storable(dict(action)))
-        Turn.objects.filter(id=lease.turn_id).update(actions=actions)
-        add_event(lease, "action", action)
+    known = json.dumps([{"action_id": to_storable(action["action_id"])}])
+    added = json.dumps([to_storable(action)])
+    with lease.held(), connection.cursor() as cursor:
+        cursor.execute(_ADD_ACTION, [added, lease.turn_id, known])
+        if cursor.rowcount:
+            add_event(lease, "action", action)
 
 
 def to_storable(value: Any) -> Any:

@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import DatabaseError, connections, transaction
-from django.db.models import F, Q, QuerySet
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from agents.models import ToolCall, Turn
@@ -39,6 +39,7 @@ class Lease:
 
     turn_id: UUID
     owner: UUID
+    attempts: int = 1  # how often work on it has begun
 
     @contextmanager
     def held(self, **changes: Any) -> Iterator[None]:
@@ -57,22 +58,24 @@ def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
 
 
+_CLAIM = """
+UPDATE agents_turn SET state = 'running', lease_owner = %(owner)s, lease_expires_at = %(until)s,
+    attempts = attempts + 1
+WHERE id = %(turn)s
+    AND (state = 'queued' OR (state = 'running' AND lease_expires_at < %(now)s))
+RETURNING attempts
+"""
+
+
 def claim(turn_id: UUID) -> Lease | None:
     """Take a turn that waits, or whose process died. None when it is finished, or another
     process has it."""
     owner = uuid4()
-    now = timezone.now()
-    taken = (
-        Turn.objects.filter(id=turn_id)
-        .filter(Q(state=Turn.State.QUEUED) | Q(state=Turn.State.RUNNING, lease_expires_at__lt=now))
-        .update(
-            state=Turn.State.RUNNING,
-            lease_owner=owner,
-            lease_expires_at=lease_end(),
-            attempts=F("attempts") + 1,
-        )
-    )
-    return Lease(turn_id=turn_id, owner=owner) if taken else None
+    values = {"turn": turn_id, "owner": owner, "until": lease_end(), "now": timezone.now()}
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, values)
+        row = cursor.fetchone()
+    return Lease(turn_id=turn_id, owner=owner, attempts=row[0]) if row else None
 
 
 def claim_waiting(most: int) -> list[Lease]:

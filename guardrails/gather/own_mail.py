@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Count
 
 from guardrails.actions.base import AnyAction, Arguments
@@ -16,6 +17,12 @@ from guardrails.contracts import ActionRequest, Decision
 from guardrails.facts.facts import Facts
 from guardrails.models import AgentFiling, AgentMail
 from integrations.contracts import AccountRef
+
+# Every action by a model, and without the transaction that Django puts around it.
+_FILE = """
+INSERT INTO guardrails_agentfiling (account_id, action_id, item_id)
+SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING
+"""
 
 
 def note(
@@ -29,13 +36,9 @@ def note(
     in this request are the user's own. Once, however often it is tried."""
     if action.in_patterns:
         others = action.others_changed(arguments, facts, decision.removals) if facts else ()
-        AgentFiling.objects.bulk_create(
-            (
-                AgentFiling(account_id=request.account.id, action_id=request.action_id, item_id=one)
-                for one in (action.object_id(arguments) or "", *others)
-            ),
-            ignore_conflicts=True,
-        )
+        items = [action.object_id(arguments) or "", *others]
+        with connection.cursor() as cursor:
+            cursor.execute(_FILE, [request.account.id, request.action_id, items])
     if not action.sends_mail:
         return
     addresses = {

@@ -12,7 +12,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -108,29 +108,38 @@ def accept_delivery(
     queues nothing. An unknown user is stored too, so that every accepted event is accounted
     for. Raises Refused when the organisation does not exist.
     """
+    account = (
+        Account.objects.select_related("organisation")
+        .filter(organisation__slug=slug, external_user_id=event.user_id, source=event.source)
+        .first()
+    )
+    organisation = account.organisation if account else _find_organisation(slug)
+    try:
+        with transaction.atomic():
+            delivery = Delivery.objects.create(
+                organisation=organisation,
+                webhook_id=webhook_id,
+                account=account,
+                kind=event.kind,
+                source=event.source,
+                source_id=event.source_id,
+                body=event.model_dump(mode="json", exclude_none=True),
+                lease_expires_at=timezone.now() + QUEUE_PATIENCE,
+            )
+            enqueue(delivery.id)
+    except IntegrityError:
+        known = Delivery.objects.filter(organisation=organisation, webhook_id=webhook_id).first()
+        if known is None:
+            raise
+        return known.id, False
+    return delivery.id, True
+
+
+def _find_organisation(slug: str) -> Organisation:
     organisation = Organisation.objects.filter(slug=slug).first()
     if organisation is None:
         raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
-    account = Account.objects.filter(
-        organisation=organisation, external_user_id=event.user_id, source=event.source
-    ).first()
-    body = event.model_dump(mode="json", exclude_none=True)
-    with transaction.atomic():
-        delivery, new = Delivery.objects.get_or_create(
-            organisation=organisation,
-            webhook_id=webhook_id,
-            defaults={
-                "account": account,
-                "kind": event.kind,
-                "source": event.source,
-                "source_id": event.source_id,
-                "body": body,
-                "lease_expires_at": timezone.now() + QUEUE_PATIENCE,
-            },
-        )
-        if new:
-            enqueue(delivery.id)
-    return delivery.id, new
+    return organisation
 
 
 @method_decorator(csrf_exempt, name="dispatch")

@@ -264,5 +264,5 @@ def test_an_update_carries_the_full_item(account: Account) -> None:
 def test_the_number_of_queries_is_fixed(
     account: Account, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(5):
         post(dump(event()))
