@@ -60,12 +60,14 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
         try:
             if not (tasks := self._take()):
                 self.notices.wait(Conf.POLL)
+                close_old_connections()
                 tasks = self._take()
             return tasks or None
         except (DatabaseError, psycopg.Error):
             # Raised, the error would make django-q rest for ten seconds and start anew.
             log.exception("broker.database_away")
             self.notices.close()
+            close_old_connections()
             time.sleep(Conf.POLL)
             return None
 
@@ -76,7 +78,6 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
             cursor.execute("DELETE FROM django_q_ormq WHERE id = %s", [task_id])
 
     def _take(self) -> list[tuple[int, str]]:
-        close_old_connections()
         with connections[Conf.ORM].cursor() as cursor:
             cursor.execute(DEQUEUE, [Conf.RETRY, self.list_key, Conf.BULK])
             rows: list[tuple[int, str]] = cursor.fetchall()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from uuid import UUID
 
 from django.conf import settings
@@ -51,10 +51,16 @@ def react(delivery_id: UUID) -> bool:
     What fails but may pass later goes back to the queue with a growing pause, and becomes a
     dead letter after a day.
     """
+    work = _claim(delivery_id)
+    return work is not None and work()
+
+
+def _claim(delivery_id: UUID) -> Callable[[], bool] | None:
+    """What is to be done now; None where the delivery is finished, in work or waits on."""
     if claims.claim(Delivery.objects.filter(id=delivery_id)):
-        return _react(delivery_id)
+        return partial(_react, delivery_id)
     probe = outages.find_probe(delivery_id, now=timezone.now())
-    return probe is not None and _probe(probe)
+    return None if probe is None else partial(_probe, probe)
 
 
 def _probe(delivery_id: UUID) -> bool:
@@ -88,19 +94,22 @@ def react_side_by_side(delivery_id: UUID) -> None:
 
     Raises what broke first, when all of them have ended.
     """
+    work = _claim(delivery_id)
+    if work is None:
+        return  # what else is queued has tasks of its own
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
     ended: set[Future[object]] = set()
-    lane: Future[object] = _pool().submit(_in_thread, react, delivery_id)
+    lane: Future[object] = _pool().submit(_in_thread, work)
     at_work = {lane}
     try:
         while at_work:
             if time.monotonic() < until:
                 free = settings.DELIVERY_THREADS - len(at_work)
                 small = claims.claim_queued(free, large=False)
-                at_work |= {_pool().submit(_in_thread, _react, id) for id in small}
+                at_work |= {_pool().submit(_in_thread, partial(_react, id)) for id in small}
                 if lane.done() and free > len(small):
                     for id in claims.claim_queued(1, large=True):
-                        lane = _pool().submit(_in_thread, _react, id)
+                        lane = _pool().submit(_in_thread, partial(_react, id))
                         at_work.add(lane)
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
@@ -110,10 +119,10 @@ def react_side_by_side(delivery_id: UUID) -> None:
         future.result()
 
 
-def _in_thread(work: Callable[[UUID], object], delivery_id: UUID) -> None:
+def _in_thread(work: Callable[[], object]) -> None:
     close_old_connections()
     try:
-        work(delivery_id)
+        work()
     finally:
         close_old_connections()
 

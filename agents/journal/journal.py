@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, F, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
@@ -136,14 +136,19 @@ def finish_call(
     return replace(call, result=wire, at=now)
 
 
+_CALLS_AND_STOP = """
+SELECT (SELECT count(*) FROM agents_toolcall WHERE turn_id = turn.id), stop_asked_at IS NOT NULL
+FROM agents_turn turn WHERE id = %s
+"""
+
+
 def count_spent(lease: Lease) -> Spent:
     """What the turn has used so far, its specialists included. Two queries."""
     used = metering.used_by_run(lease.turn_id)
-    turns = Turn.objects.filter(id=lease.turn_id).annotate(number=Count("calls"))
-    stop_asked_at, calls = turns.values_list("stop_asked_at", "number").get()
-    return Spent(
-        tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stop_asked_at is not None
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_CALLS_AND_STOP, [lease.turn_id])
+        calls, stopped = cursor.fetchone()
+    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stopped)
 
 
 def stop_asked(lease: Lease) -> bool:

@@ -2,46 +2,41 @@
 
 from uuid import UUID
 
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db import connection
 
 from guardrails.decide.checks.stopping import Stops
-from guardrails.models import AllowedAction, CeilingLimit, KillSwitch
-from integrations.models import Account
+
+# Before every provider write: composed by Django it took a tenth of what an action costs.
+_READ = """
+SELECT
+    EXISTS (SELECT FROM guardrails_killswitch s
+            WHERE (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
+                AND (s.account_id IS NULL OR s.account_id = a.id)
+                AND s.source IN ('', a.source)
+                AND s.action_type IN ('', %(action_type)s)
+                AND s.lifted_at IS NULL),
+    a.paused OR o.paused,
+    ARRAY(SELECT c.at_most FROM guardrails_ceilinglimit c
+          WHERE c.organisation_id = a.organisation_id
+              AND c.action_type IN ('', %(action_type)s)),
+    (SELECT r.approval_mode FROM guardrails_allowedaction r
+     WHERE r.id = %(allowed)s AND r.account_id = a.id
+         AND r.action_type = %(action_type)s AND r.enabled)
+FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
+WHERE a.id = %(account)s
+"""
 
 
 def read_stops(*, account_id: UUID, action_type: str, allowed_action_id: str) -> Stops:
     """Switches, pauses, the ceiling and the allowed action (`rule_id`; empty: none is needed).
     One query, asked between the committed attempt and the provider write. An account that is
     gone is paused."""
-    thrown = KillSwitch.objects.filter(
-        Q(organisation=None) | Q(organisation=OuterRef("organisation")),
-        Q(account=None) | Q(account=OuterRef("id")),
-        Q(source="") | Q(source=OuterRef("source")),
-        action_type__in=("", action_type),
-        lifted_at=None,
-    )
-    limits = CeilingLimit.objects.filter(
-        organisation=OuterRef("organisation"), action_type__in=("", action_type)
-    )
-    allowed = AllowedAction.objects.filter(
-        id__in=[allowed_action_id] if allowed_action_id else [],
-        account=OuterRef("id"),
-        action_type=action_type,
-        enabled=True,
-    )
-    found = (
-        Account.objects.filter(id=account_id)
-        .values_list(
-            Exists(thrown),
-            "paused",
-            "organisation__paused",
-            ArraySubquery(limits.values("at_most")),
-            Subquery(allowed.values("approval_mode")),
-        )
-        .first()
-    )
+    allowed = UUID(allowed_action_id) if allowed_action_id else None
+    given = {"account": account_id, "action_type": action_type, "allowed": allowed}
+    with connection.cursor() as cursor:
+        cursor.execute(_READ, given)
+        found = cursor.fetchone()
     if found is None:
         return Stops(switched_off=False, paused=True)
-    switched_off, paused, all_paused, modes, mode = found
-    return Stops(switched_off, paused or all_paused, frozenset(modes), mode)
+    switched_off, paused, modes, mode = found
+    return Stops(switched_off, paused, frozenset(modes), mode)

@@ -42,6 +42,11 @@ INSERT INTO integrations_modelcall (
     cached_tokens, answer_tokens, cost, latency_ms, error_code, at
 ) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
+_USED_BY_RUN = """
+SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
+    coalesce(sum(answer_tokens), 0), coalesce(sum(cost), 0)
+FROM integrations_modelcall WHERE run_id = %s
+"""
 
 
 class _Limit(NamedTuple):
@@ -166,7 +171,10 @@ def prune(*, now: datetime) -> int:
 
 def used_by_run(run_id: UUID) -> Usage:
     """What a turn has used so far, its specialists and its tools included."""
-    return _sum(ModelCall.objects.filter(run_id=run_id))
+    with connection.cursor() as cursor:
+        cursor.execute(_USED_BY_RUN, [run_id])
+        prompt, cached, answer, cost = cursor.fetchone()
+    return Usage(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer, cost=cost)
 
 
 def _sum(calls: "QuerySet[ModelCall]") -> Usage:
