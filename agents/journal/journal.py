@@ -214,7 +214,7 @@ def add_events(lease: Lease, events: Sequence[tuple[str, Mapping[str, Any]]]) ->
     if not events:
         return
     # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
-    given = {
+    given: dict[str, Any] = {
         "turn": lease.turn_id,
         "types": [type for type, _ in events],
         "data": [json.dumps(to_storable(data)) for _, data in events],

@@ -66,7 +66,8 @@ class Lease:
     def _renew(self) -> int:
         with connection.cursor() as cursor:
             cursor.execute(_RENEW, [lease_end(), self.turn_id, self.owner])
-            return cursor.rowcount
+            renewed: int = cursor.rowcount
+        return renewed
 
 
 def lease_end() -> datetime:
@@ -74,10 +75,9 @@ def lease_end() -> datetime:
 
 
 _CLAIM = """
-UPDATE agents_turn SET state = 'running', lease_owner = %(owner)s, lease_expires_at = %(until)s,
+UPDATE agents_turn SET state = 'running', lease_owner = %s, lease_expires_at = %s,
     attempts = attempts + 1
-WHERE id = %(turn)s
-    AND (state = 'queued' OR (state = 'running' AND lease_expires_at < %(now)s))
+WHERE id = %s AND (state = 'queued' OR (state = 'running' AND lease_expires_at < %s))
 RETURNING attempts
 """
 
@@ -86,9 +86,9 @@ def claim(turn_id: UUID) -> Lease | None:
     """Take a turn that waits, or whose process died. None when it is finished, or another
     process has it."""
     owner = uuid4()
-    values = {"turn": turn_id, "owner": owner, "until": lease_end(), "now": timezone.now()}
+    until, now = lease_end(), timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values)
+        cursor.execute(_CLAIM, [owner, until, turn_id, now])
         row = cursor.fetchone()
     return Lease(turn_id=turn_id, owner=owner, attempts=row[0]) if row else None
 

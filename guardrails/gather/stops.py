@@ -1,5 +1,6 @@
 """What could stop an action that was permitted when it was decided, as it is now."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -32,7 +33,11 @@ def read_stops(*, account_id: UUID, action_type: str, allowed_action_id: str) ->
     One query, asked between the committed attempt and the provider write. An account that is
     gone is paused."""
     allowed = UUID(allowed_action_id) if allowed_action_id else None
-    given = {"account": account_id, "action_type": action_type, "allowed": allowed}
+    given: dict[str, Any] = {
+        "account": account_id,
+        "action_type": action_type,
+        "allowed": allowed,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_READ, given)
         found = cursor.fetchone()

@@ -382,7 +382,7 @@ def test_a_mail_that_breaks_its_thread_does_not_lose_the_others(
     broken, whole = office.deliver("fyi"), office.deliver("question")
     work = inbound.run
 
-    def run(turn_id: UUID, *, email: Email, **options: Any) -> bool:
+    def run(turn_id: UUID, *, email: Email, **options: Any) -> str | None:
         if email.id == broken["id"]:
             raise ZeroDivisionError
         return work(turn_id, email=email, **options)
