@@ -16,7 +16,7 @@ from agents.learn import precedents
 from guardrails.approve import change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
-from guardrails.execute import errands, held_sends, recovery, releases, switches
+from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
 from guardrails.gather import usage
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals
@@ -129,6 +129,7 @@ def sweep() -> None:
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: errands.forget_old(now=now),
+        tidying.tidy_superseded,
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),
         lambda: escalations.notify_again(now=now),

@@ -86,7 +86,14 @@ KINDS = (
         "borrado eliminado cancelado anulado quitado",
         "eliminato cancellato annullato rimosso",
         "verwijderd geannuleerd gewist",
-        *("delete_draft", "cancel_calendar_event", "unshare_document", "archive", "classify"),
+        *(
+            "delete_draft",
+            "withdraw_draft",
+            "cancel_calendar_event",
+            "unshare_document",
+            "archive",
+            "classify",
+        ),
         *("move_email", "restore_labels", "restore_document", "trash_email", "trash_document"),
     ),
     _kind(

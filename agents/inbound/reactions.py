@@ -18,7 +18,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, close_ol
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import claims, inbound, outages, thread_status
+from agents.inbound import claims, drafts, inbound, outages, thread_status
 from agents.models import Turn
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader
@@ -238,6 +238,7 @@ def _react_to_mail(
     if reason is not None:
         if reason == "own_mail":
             thread_status.keep(delivery, account, email)
+            drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or reason
     if outcome.state == "stale":
@@ -251,6 +252,7 @@ def _react_to_mail(
     state, why = _run_turn(turn.id, account, email, deadline)
     if state == Delivery.State.PROCESSED:
         thread_status.keep(delivery, account, email, turn_id=str(turn.id))
+        drafts.tidy(delivery, account, email)
     return state, why
 
 

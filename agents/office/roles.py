@@ -28,7 +28,13 @@ WAITING = [
     "knowledge.syncfailure",
     "guardrails.killswitch",
 ]
-WORK = ["agents.conversation", "agents.message", "knowledge.item", "knowledge.syncsource"]
+WORK = [
+    "guardrails.assistantdraft",
+    "agents.conversation",
+    "agents.message",
+    "knowledge.item",
+    "knowledge.syncsource",
+]
 LEDGER = ["audit.executedagentaction", "audit.ledgerpolicy"]
 WHOSE = ["integrations.organisation", "integrations.account"]
 REST = [

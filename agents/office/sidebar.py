@@ -39,6 +39,7 @@ SIDEBAR = (
             Page("guardrails", "changerequest", "Change requests", "edit_note"),
             Page("agents", "escalation", "Handed to a person", "support_agent"),
             Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
+            Page("guardrails", "assistantdraft", "Drafts", "drafts"),
             Page("guardrails", "undo", "Undone", "undo"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
         ),

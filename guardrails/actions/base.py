@@ -85,7 +85,8 @@ class Action(ABC, Generic[A, W]):
     `can_be_drafted` says that the agent can write a draft of it instead.
     `exposes_object` says that others get to see the object's own text by it, and `role_field`
     names the argument that says what they may do with it. `only_undoes`
-    says that it is for a person's command to undo alone. `tells` says that its result is text that
+    says that it is for a person's command to undo alone, and `withdraws` that Remit itself may
+    command it. `tells` says that its result is text that
     strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
     user wrote to. `puts_away` says that a mail goes out of its owner's sight, and
     `chooses_for_thread` that a target of a single-choice group is the whole thread's.
@@ -109,6 +110,7 @@ class Action(ABC, Generic[A, W]):
     role_field: ClassVar[str | None] = None
     is_draft: ClassVar[bool] = False
     only_undoes: ClassVar[bool] = False
+    withdraws: ClassVar[bool] = False
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False
     puts_away: ClassVar[bool] = False

@@ -29,6 +29,7 @@ from guardrails.actions.mail.move_email import MoveEmail
 from guardrails.actions.mail.restore_labels import RestoreLabels
 from guardrails.actions.mail.send_email import SendEmail
 from guardrails.actions.mail.trash_email import TrashEmail
+from guardrails.actions.mail.withdraw_draft import WithdrawDraft
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
 
 ACTIONS: tuple[AnyAction, ...] = (
@@ -54,9 +55,10 @@ ACTIONS: tuple[AnyAction, ...] = (
     TrashDocument(),
     CallMcpTool(),
 )
-# What a person's command to undo may need beside these. No agent is offered one of them.
+# What taking something back may need beside these. No agent is offered one of them.
 UNDOING: tuple[AnyAction, ...] = (
     RestoreLabels(),
+    WithdrawDraft(),
     RestoreEvent(),
     RestoreIssue(),
     UnshareDocument(),

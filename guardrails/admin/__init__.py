@@ -1,6 +1,12 @@
 """Admin of what agents may do, and the inbox of approvals: one file for each kind of row."""
 
-from guardrails.admin.approvals import approvals, change_requests, held_sends, undo
+from guardrails.admin.approvals import (
+    approvals,
+    assistant_drafts,
+    change_requests,
+    held_sends,
+    undo,
+)
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
 from guardrails.admin.policies import allowed_actions, ceiling, directory, mcp_servers, switches
@@ -8,6 +14,7 @@ from guardrails.admin.policies import allowed_actions, ceiling, directory, mcp_s
 __all__ = [
     "allowed_actions",
     "approvals",
+    "assistant_drafts",
     "ceiling",
     "change_requests",
     "directory",

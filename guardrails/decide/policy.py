@@ -22,7 +22,7 @@ from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
-from guardrails.decide.checks.undoing import COMMANDED, undoing
+from guardrails.decide.checks.undoing import undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
 from guardrails.facts.facts import Facts, Need
@@ -81,8 +81,7 @@ def conclude(case: Case, *, unsealed: str = "") -> Decision:
     """As `decide`, of a case that nobody has looked at yet. What was found stays in it."""
     try:
         if case.request.origin.undoes:
-            undoing(case)
-            return case.decision("allow", "allowed", COMMANDED)
+            return case.decision("allow", "allowed", undoing(case))
         _examine(case)
         rates(case)
         why = next(reasons_to_ask(case), None)

@@ -31,7 +31,14 @@ from guardrails.decide import steps
 from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.stopping import why_stopped
 from guardrails.decide.steps import Ended, Open, Step
-from guardrails.execute import approval_requests, entries, held_sends, outcomes, settling
+from guardrails.execute import (
+    approval_requests,
+    draft_rows,
+    entries,
+    held_sends,
+    outcomes,
+    settling,
+)
 from guardrails.facts.counts import Use
 from guardrails.gather import own_mail, shadow, stops, usage
 from guardrails.gather.judgement import Judgement, canonical, judge
@@ -258,6 +265,8 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
         raise ValueError("a refusal performs nothing")
     if this.confirmation is None and judgement.arguments is not None:
         own_mail.note(request, action, judgement.arguments, decision, judgement.facts)
+    unasked = None if this.confirmation else decision.unasked
+    draft_rows.note(request, action, judgement.arguments, judgement.facts, unasked=unasked)
     writer = writes.writer(request.account)
     try:
         attempt = _begin(this, judgement, attempt_no=attempt_no, credential=writer.credential)
@@ -281,7 +290,7 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
                 key=attempt.idempotency_key,
                 removals=decision.removals,
                 revision=judgement.facts.revision if judgement.facts else None,
-                unasked=None if this.confirmation else decision.unasked,
+                unasked=unasked,
             ),
         )
     except ProviderError as error:

@@ -18,7 +18,7 @@ from audit.ledger.selectors import about_ledger
 from guardrails.actions import registry
 from guardrails.contracts import ActionResult
 from guardrails.decide.steps import INTERRUPTED
-from guardrails.execute import outcomes
+from guardrails.execute import draft_rows, outcomes
 from guardrails.facts.reasons import sentence
 from guardrails.gather import own_mail
 from integrations.accounts import reads
@@ -45,6 +45,7 @@ def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
     else:
         if entry.status == "failed":
             own_mail.take_back(entry.action_id)
+            draft_rows.drop(entry.action_id)
     return outcomes.result(entry)
 
 
@@ -57,6 +58,7 @@ def succeeded(
 ) -> ActionResult:
     """The provider did it: this is its answer, or its record of the operation and of when."""
     at = {"performed_at": performed_at.isoformat()} if performed_at else {}
+    draft_rows.name(attempt.action_id, answer)
     result, artifacts = outcomes.outcome(attempt, answer)
     return close(
         attempt,

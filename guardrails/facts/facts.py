@@ -61,6 +61,7 @@ class Facts:
     event: Event | None = None
     issue: Issue | None = None
     draft: Draft | None = None
+    draft_digest: str = ""  # guardrails.facts.draft_text, of the draft
     tool: Tool | None = None
     attached: tuple["Facts", ...] = ()  # of each document that a mail takes along
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent

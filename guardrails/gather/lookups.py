@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import TypeVar
 
-from guardrails.facts import alerts, content, senders, targets
+from guardrails.facts import alerts, content, draft_text, senders, targets
 from guardrails.facts.content import Content
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.senders import Sender
@@ -69,6 +69,7 @@ def _of_mail(
     email_id = object_id if object_kind == "email" else None
     email = _found(reader.email, email_id) if needs & MAIL_NEEDS else None
     sender = targets.address_or_none(email.sender) if email else None
+    draft = _found(reader.draft, object_id) if object_kind == "draft" else None
     return replace(
         facts,
         email=email,
@@ -78,7 +79,12 @@ def _of_mail(
         ),
         labels={one.id: one.name for one in reader.labels()} if "labels" in needs else None,
         mailbox=reader.mailbox() if "mailbox" in needs else None,
-        draft=_found(reader.draft, object_id) if object_kind == "draft" else None,
+        draft=draft,
+        draft_digest=draft_text.digest(
+            to=draft.to, cc=draft.cc, bcc=draft.bcc, subject=draft.subject, body=draft.body
+        )
+        if draft
+        else "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption, TargetGroup
 from guardrails.models.approvals import Approval
+from guardrails.models.assistant_drafts import AssistantDraft
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
 from guardrails.models.change_requests import AskedRefusal, ChangeRequest
 from guardrails.models.directory import DirectorySync, OwnDomain, Person
@@ -27,6 +28,7 @@ __all__ = [
     "AllowedActionOption",
     "Approval",
     "AskedRefusal",
+    "AssistantDraft",
     "CeilingLimit",
     "ChangeRequest",
     "CheckpointRecipient",

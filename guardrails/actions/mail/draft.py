@@ -79,18 +79,21 @@ class Draft(MailAction[DraftArguments]):
             title=quote(arguments.subject),
         )
 
-    def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
-        unasked = call.unasked or Unasked()
+    def outgoing(self, arguments: DraftArguments, unasked: Unasked | None) -> OutgoingMail:
+        """What is written, with what it says of those about whom nobody was asked."""
+        unasked = unasked or Unasked()
         marked, left_out = ", ".join(unasked.marked), ", ".join(unasked.left_out)
         note = f"[{LEFT_OUT} {left_out}]\n\n" if left_out else ""
-        mail = OutgoingMail(
+        return OutgoingMail(
             to=tuple(one for one in arguments.to if one not in unasked.left_out),
             cc=tuple(one for one in arguments.cc if one not in unasked.left_out),
             subject=f"[{MARK} {marked}] {arguments.subject}" if marked else arguments.subject,
             body=note + arguments.body,
             reply_to_id=arguments.reply_to_id,
         )
-        return writer.create_draft(mail, key=call.key)
+
+    def perform(self, writer: MailWriter, arguments: DraftArguments, call: Call) -> dict[str, Any]:
+        return writer.create_draft(self.outgoing(arguments, call.unasked), key=call.key)
 
     def outcome(self, arguments: DraftArguments, answer: Mapping[str, Any]) -> Outcome:
         result = {"draft_id": str(answer["id"])} if answer.get("id") else {}

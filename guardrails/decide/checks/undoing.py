@@ -1,8 +1,9 @@
-"""Whether a person's command to take an action back may be carried out. Pure.
+"""Whether an action may be taken back: at a person's command, or a draft of Remit's own that nobody
+has touched. Pure.
 
 The agent's allowed action is not looked at, nor are targets and provenance: a person commands
-it, and Remit itself kept what there was before. Switches, pauses and the ceiling hold for
-everybody, and what was changed since is left alone.
+it, or nobody but Remit ever had it, and Remit itself kept what there was before. Switches, pauses
+and the ceiling hold for everybody, and what was changed since is left alone.
 """
 
 from guardrails.actions.base import InvalidArguments
@@ -13,19 +14,25 @@ from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
 COMMANDED = "A person asked for it, so the agent needs no allowed action for it."
+OWN_DRAFT = "Remit wrote it and nobody has changed it, so the agent needs no allowed action for it."
 
 
-def undoing(case: Case) -> None:
-    """Every check in order. Raises Refused at the first that fails."""
+def undoing(case: Case) -> str:
+    """Every check in order, and why it needs no allowed action. Raises Refused at the first that
+    fails."""
     request, facts = case.request, case.facts
     stopping(case)
     action = case.action
+    # What nobody commands takes back a draft, and nothing else.
+    why = OWN_DRAFT if action.withdraws else COMMANDED
+    commanded = action.withdraws or not case.from_content
+    case.require("not_permitted", bare("command", commanded))
     if not action.works_on(request.account.source):
         case.refuse("unknown_action", "action")
     case.limits = case.policy.limits(action.name)
     forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
     case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
-    case.require("not_permitted", Check(name="permission", passed=True, detail=COMMANDED))
+    case.require("not_permitted", Check(name="permission", passed=True, detail=why))
     try:
         arguments = action.parse(request.arguments)
     except InvalidArguments as error:
@@ -50,3 +57,4 @@ def undoing(case: Case) -> None:
         for condition in limit.conditions:
             if not isinstance(condition, RateCondition):
                 case.require("above_ceiling", condition.evaluate(context))
+    return why

@@ -1,0 +1,59 @@
+"""Keeps which drafts Remit wrote, so that it can take back those that nobody has touched."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from guardrails.actions.base import AnyAction, Arguments
+from guardrails.actions.mail.draft import Draft, DraftArguments
+from guardrails.contracts import ActionRequest
+from guardrails.decide.checks.case import FROM_CONTENT
+from guardrails.facts import draft_text
+from guardrails.facts.exposure import Unasked
+from guardrails.facts.facts import Facts
+from guardrails.models import AssistantDraft
+
+
+def note(
+    request: ActionRequest,
+    action: AnyAction,
+    arguments: Arguments | None,
+    facts: Facts | None,
+    *,
+    unasked: Unasked | None,
+) -> None:
+    """A draft is about to be written. Once, however often it is tried."""
+    if not (isinstance(action, Draft) and isinstance(arguments, DraftArguments)):
+        return
+    mail = action.outgoing(arguments, unasked)
+    AssistantDraft.objects.get_or_create(
+        action_id=request.action_id,
+        defaults={
+            "account_id": request.account.id,
+            "digest": draft_text.digest(
+                to=mail.to, cc=mail.cc, bcc=mail.bcc, subject=mail.subject, body=mail.body
+            ),
+            "thread_id": facts.email.thread_id if facts and facts.email else "",
+            "reply_to_id": arguments.reply_to_id,
+            "receivers": sorted({one.lower() for one in (*mail.to, *mail.cc)}),
+            "of_own_accord": request.origin.trigger in FROM_CONTENT,
+            "written_at": timezone.now(),
+        },
+    )
+
+
+def name(action_id: UUID, answer: Any) -> None:
+    """The provider wrote it: this is what it is called there."""
+    if isinstance(answer, Mapping) and answer.get("id"):
+        AssistantDraft.objects.filter(action_id=action_id, draft_id="").update(
+            draft_id=str(answer["id"]),
+            message_id=str(answer.get("message_id") or ""),
+            revision=str(answer.get("revision") or ""),
+        )
+
+
+def drop(action_id: UUID) -> None:
+    """Nothing was written."""
+    AssistantDraft.objects.filter(action_id=action_id, draft_id="").delete()

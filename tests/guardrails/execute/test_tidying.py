@@ -1,0 +1,95 @@
+"""Which drafts of a thread are of no use any more."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given, strategies as st
+
+from guardrails.execute.tidying import find_stale
+from guardrails.models import AssistantDraft
+from integrations.contracts import Email
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+ANN, MAYA = "ann@x.test", "maya@y.test"
+
+
+def at(minutes: int) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+def mail(id: str, minutes: int, *labels: str, sender: str = ANN) -> Email:
+    fields: dict[str, Any] = {"id": id, "from": sender, "date": at(minutes).isoformat()}
+    return Email.model_validate(fields | {"labels": labels, "message_id": f"<{id}>"})
+
+
+def draft(answers: str, minutes: int, *, asked_for: bool = False) -> AssistantDraft:
+    return AssistantDraft(
+        draft_id=f"draft to {answers}",
+        message_id=f"<draft to {answers}>",
+        reply_to_id=answers,
+        receivers=[ANN],
+        of_own_accord=not asked_for,
+        written_at=at(minutes),
+    )
+
+
+def stale(
+    rows: list[AssistantDraft], thread: list[Email], came: Email, minutes: int
+) -> dict[str, str | None]:
+    found = find_stale(rows, thread, came, came_at=at(minutes))
+    return {row.reply_to_id: answer.id if answer else None for row, answer in found}
+
+
+QUESTION, ANSWER = mail("question", 0, "INBOX"), mail("answer", 5, "SENT", sender=MAYA)
+
+
+def test_an_answer_ends_every_draft_of_the_thread() -> None:
+    rows = [draft("question", 1), draft("more", 2)]
+    assert stale(rows, [QUESTION, ANSWER], ANSWER, 6) == {"question": "answer", "more": "answer"}
+
+
+def test_an_answer_that_was_sent_while_the_draft_was_written_counts_too() -> None:
+    early = mail("early", 1, "SENT", sender=MAYA)
+    assert stale([draft("question", 2)], [QUESTION, early], QUESTION, 0) == {"question": "early"}
+
+
+def test_a_draft_that_a_person_asked_for_after_their_answer_stays() -> None:
+    row = draft("question", 9, asked_for=True)
+    assert stale([row], [QUESTION, ANSWER], QUESTION, 0) == {}
+    assert stale([row], [QUESTION, ANSWER], mail("news", 10, sender="bob@x.test"), 10) == {}
+
+
+def test_a_clock_that_is_wrong_keeps_no_draft_after_the_answer_at_hand() -> None:
+    future = mail("question", 10**6, "INBOX")
+    assert stale([draft("question", 1)], [future, ANSWER], ANSWER, 6) == {"question": "answer"}
+
+
+def test_a_mail_of_its_receiver_ends_a_draft_and_one_of_others_does_not() -> None:
+    rows = [draft("question", 1)]
+    assert stale(rows, [QUESTION], mail("again", 5, "INBOX"), 6) == {"question": None}
+    assert stale(rows, [QUESTION], mail("other", 5, "INBOX", sender="bob@x.test"), 6) == {}
+    assert stale(rows, [QUESTION], QUESTION, 6) == {}
+
+
+def test_somebody_who_writes_as_the_user_ends_nothing() -> None:
+    forged = mail("forged", 5, "INBOX", sender=MAYA)
+    assert stale([draft("question", 1)], [QUESTION, forged], forged, 6) == {}
+
+
+def test_what_is_no_mail_of_the_thread_any_more_ends_nothing() -> None:
+    for label in ("DRAFT", "TRASH", "SPAM"):
+        gone = mail("gone", 5, "SENT", label, sender=MAYA)
+        assert stale([draft("question", 1)], [QUESTION, gone], gone, 6) == {}
+
+
+def test_the_mail_that_was_made_of_the_draft_is_its_answer() -> None:
+    row = draft("question", 1)
+    own = mail("own", 4, "SENT", sender=MAYA).model_copy(update={"message_id": row.message_id})
+    assert stale([row], [QUESTION, own, ANSWER], ANSWER, 6) == {"question": "own"}
+
+
+@given(st.lists(st.integers(1, 100), unique=True, min_size=1).map(sorted))
+def test_of_several_drafts_only_the_newest_stays(minutes: list[int]) -> None:
+    rows = [draft(f"mail {one}", one) for one in minutes]
+    found = stale(rows, [QUESTION], QUESTION, 0)
+    assert list(found) == [row.reply_to_id for row in rows[:-1]]
