@@ -32,6 +32,12 @@ def turned(since: datetime) -> list[tuple[str, str, str]]:
     return [(one.action_type, one.phase, one.status) for one in rows.order_by("id")]
 
 
+def labelled(office: Office, before: int) -> list[str]:
+    """What reached the provider since then, but for the draft that an answer ends."""
+    paths = [one["path"].split("/") for one in office.calls()[before:]]
+    return [path[-1] for path in paths if "drafts" not in path]
+
+
 def write(
     office: Office,
     mail: dict[str, Any],
@@ -79,8 +85,7 @@ def test_an_answer_waits_and_the_next_mail_asks_again(office: Office) -> None:
         office.drain()
 
     assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_actioned"]}
-    calls = [one["path"].rpartition("/")[2] for one in office.calls()[before:]]
-    assert calls == ["labels", "labels", "labels"]
+    assert labelled(office, before) == ["labels", "labels", "labels"]
     assert (
         turned(since)
         == [
@@ -103,5 +108,5 @@ def test_where_labels_may_not_be_set_nothing_is_turned(office: Office) -> None:
         write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
 
     assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_to_reply"]}
-    assert len(office.calls()) == before
+    assert labelled(office, before) == []
     assert turned(since) == [("classify", "blocked", "blocked")]
