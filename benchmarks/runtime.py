@@ -83,6 +83,7 @@ def rows_in_memory() -> Iterator[None]:
 
     from agents.contracts import CallRecord, Spent, StepRecord
     from agents.journal import journal
+    from agents.journal.statements import to_storable
     from integrations.llm import metering
 
     def add_step(_lease: Any, *, number: int, completion: Any, **_: Any) -> StepRecord:
@@ -102,7 +103,7 @@ def rows_in_memory() -> Iterator[None]:
         )
 
     def finish_call(_lease: Any, call: CallRecord, result: Any, **_: Any) -> CallRecord:
-        return replace(call, result=journal.to_storable(result.wire()), at=timezone.now())
+        return replace(call, result=to_storable(result.wire()), at=timezone.now())
 
     with ExitStack() as stack:
         for module, name, value in (

@@ -25,6 +25,7 @@ from agents.contracts import TurnRecord
 from agents.journal import journal
 from agents.journal.history import HISTORY_TURNS
 from agents.journal.leases import Lease
+from agents.journal.statements import to_storable
 from agents.journal.steps import Limits
 from agents.models import ConversationSummary
 from guardrails.facts.text import visible
@@ -138,7 +139,7 @@ class Past:
                 conversation_id=conversation,
                 defaults={"text": text, "until_id": until},
             )
-            journal.add_event(
+            journal.emit(
                 self.lease,
                 "decision",
                 {"decision": "older_turns_summarised", "turns": len(leaving)},
@@ -173,7 +174,7 @@ class Past:
                 extra={"turn": str(self.lease.turn_id), "code": error.code},
             )
             return ""
-        return str(journal.to_storable(answer.text)).strip()[:LONGEST_CHARS]
+        return str(to_storable(answer.text)).strip()[:LONGEST_CHARS]
 
     def _has_room(self, model: str, prompt_tokens: int) -> bool:
         """Whether the turn's limits have room for one more call."""

@@ -9,19 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import connection
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from agents.contracts import CallRecord, Spent, StepRecord, ToolResult
-from agents.journal.leases import Lease
+from agents.journal import statements
+from agents.journal.leases import Lease, LeaseLost
+from agents.journal.statements import to_storable
 from agents.models import Step, ToolCall, Turn
+from audit.ledger.ids import uuid7
 from integrations.llm import metering
 from integrations.llm.completions import Completion
 
-CHANNEL = "turn_events"
 CONTEXT_TURNS = 500  # as many as a prompt can show
 
 
@@ -66,42 +68,54 @@ def add_step(
     completion: Completion,
     latency_ms: int,
 ) -> StepRecord:
-    """Store one answer of a model with its calls, all still open."""
-    with lease.held(
-        prompt_tokens=F("prompt_tokens") + completion.usage.prompt_tokens,
-        completion_tokens=F("completion_tokens") + completion.usage.answer_tokens,
-    ):
-        step = Step.objects.create(
-            turn_id=lease.turn_id,
-            parent_call_id=parent_call,
-            agent=agent,
-            number=number,
-            text=to_storable(completion.text),
-            model=completion.model[:100],
-            finish_reason=completion.finish_reason[:32],
-            prompt_tokens=completion.usage.prompt_tokens,
-            completion_tokens=completion.usage.answer_tokens,
-            cost=completion.usage.cost,
-            latency_ms=latency_ms,
+    """Store one answer of a model with its calls, all still open. One statement."""
+    now, usage = timezone.now(), completion.usage
+    calls = tuple(
+        CallRecord(
+            id=uuid4(),
+            name=to_storable(call.name)[:100],
+            arguments=to_storable(call.arguments),
+            action_id=uuid7(),
+            result=None,
+            at=now,
         )
-        rows = ToolCall.objects.bulk_create(
-            ToolCall(
-                turn_id=lease.turn_id,
-                step=step,
-                position=position,
-                name=to_storable(call.name)[:100],
-                arguments=to_storable(call.arguments),
-            )
-            for position, call in enumerate(completion.calls)
-        )
-        started = [{"call_id": str(row.id), "tool": row.name, "agent": agent} for row in rows]
-        add_events(lease, [("tool.started", data) for data in started])
-    return StepRecord(
-        number=number,
-        text=step.text,
-        finish_reason=step.finish_reason,
-        calls=tuple(_call(row) for row in rows),
+        for call in completion.calls
     )
+    text, finish_reason = to_storable(completion.text), completion.finish_reason[:32]
+    stored = statements.run(
+        statements.ADD_STEP,
+        lease,
+        now=now,
+        events=[
+            ("tool.started", {"call_id": str(call.id), "tool": call.name, "agent": agent})
+            for call in calls
+        ],
+        parent_call=parent_call,
+        agent=agent,
+        number=number,
+        text=text,
+        model=completion.model[:100],
+        finish_reason=finish_reason,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.answer_tokens,
+        cost=usage.cost,
+        latency_ms=latency_ms,
+        calls=json.dumps(
+            [
+                {
+                    "id": str(call.id),
+                    "position": position,
+                    "name": call.name,
+                    "arguments": call.arguments,
+                    "action_id": str(call.action_id),
+                }
+                for position, call in enumerate(calls)
+            ]
+        ),
+    )
+    if not stored:
+        raise LeaseLost
+    return StepRecord(number=number, text=text, finish_reason=finish_reason, calls=calls)
 
 
 def finish_call(
@@ -115,24 +129,28 @@ def finish_call(
     """Store the one result of a call, with what models cost for it in US dollars. A result that
     is there already stays, and is what is returned; the one that came too late is an event."""
     wire, now = to_storable(result.wire()), timezone.now()
-    with lease.held():
-        stored = ToolCall.objects.filter(id=call.id, result__isnull=True).update(
-            result=wire, latency_ms=latency_ms, cost=cost, finished_at=now
-        )
-        add_event(
-            lease,
-            "tool.finished" if stored else "tool.late",
-            {
-                "call_id": str(call.id),
-                "tool": call.name,
-                "success": result.success,
-                "code": result.code,
-                "latency_ms": latency_ms,
-                "cost": f"{cost:f}",
-            },
-        )
-        if not stored:
-            return _call(ToolCall.objects.get(id=call.id))
+    said = {
+        "call_id": str(call.id),
+        "tool": call.name,
+        "success": result.success,
+        "code": result.code,
+        "latency_ms": latency_ms,
+        "cost": f"{cost:f}",
+    }
+    stored = statements.run(
+        statements.FINISH_CALL,
+        lease,
+        now=now,
+        events=[("tool.finished", said)],
+        call=call.id,
+        result=json.dumps(wire),
+        latency_ms=latency_ms,
+        cost=cost,
+    )
+    if stored is None:
+        raise LeaseLost
+    if not stored:
+        return _call(ToolCall.objects.get(id=call.id))
     return replace(call, result=wire, at=now)
 
 
@@ -180,48 +198,15 @@ def add_server_call(
             result=to_storable(result),
             finished_at=timezone.now(),
         )
-        add_event(lease, "text.restarted", {})
+        emit(lease, "text.restarted", {})
     return replace(step, calls=(*step.calls, _call(call)))
 
 
 def emit(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
-    """Store one event for those who follow the turn, and wake them."""
-    with lease.held():
-        add_event(lease, type, data)
-
-
-_ADD_EVENTS = """
-WITH stored AS (
-    INSERT INTO agents_turnevent (turn_id, sequence, type, data, created_at)
-    SELECT last.turn_id, last.sequence + given.number, given.type, given.data, now()
-    FROM (
-        SELECT %(turn)s::uuid AS turn_id, coalesce(max(sequence), 0) AS sequence
-        FROM agents_turnevent WHERE turn_id = %(turn)s
-    ) last, unnest(%(types)s::text[], %(data)s::jsonb[]) WITH ORDINALITY given (type, data, number)
-    RETURNING turn_id
-)
-SELECT pg_notify(%(channel)s, turn_id::text) FROM stored LIMIT 1
-"""
-
-
-def add_event(lease: Lease, type: str, data: Mapping[str, Any]) -> None:
-    """`emit` where the lease is held already."""
-    add_events(lease, [(type, data)])
-
-
-def add_events(lease: Lease, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Store these in their order. One statement."""
-    if not events:
-        return
-    # Only the holder of the lease writes events, inside its transaction, so max + 1 is safe.
-    given: dict[str, Any] = {
-        "turn": lease.turn_id,
-        "types": [type for type, _ in events],
-        "data": [json.dumps(to_storable(data)) for _, data in events],
-        "channel": CHANNEL,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD_EVENTS, given)
+    """Store one event for those who follow the turn, and wake them. One statement, in the
+    transaction that is open, if one is."""
+    if not statements.run(statements.EMIT, lease, events=[(type, data)]):
+        raise LeaseLost
 
 
 def add_context(lease: Lease, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -252,29 +237,34 @@ def load_context(turn_id: UUID) -> list[dict[str, Any]]:
     return [entry for context in reversed(newest) for entry in context]
 
 
-_ADD_ACTION = """
-UPDATE agents_turn SET actions = actions || %s::jsonb WHERE id = %s AND NOT actions @> %s::jsonb
-"""
-
-
 def add_action(lease: Lease, action: Mapping[str, Any]) -> None:
     """Keep what an action came to, for the answer to the user. Once per action id."""
-    known = json.dumps([{"action_id": to_storable(action["action_id"])}])
-    added = json.dumps([to_storable(action)])
-    with lease.held(), connection.cursor() as cursor:
-        cursor.execute(_ADD_ACTION, [added, lease.turn_id, known])
-        if cursor.rowcount:
-            add_event(lease, "action", action)
+    is_new = statements.run(
+        statements.ADD_ACTION,
+        lease,
+        events=[("action", action)],
+        added=json.dumps([to_storable(action)]),
+        known=json.dumps([{"action_id": to_storable(action["action_id"])}]),
+    )
+    if not is_new:
+        with lease.held():
+            pass  # it is known already, or the lease is lost
 
 
-def to_storable(value: Any) -> Any:
-    """`value` as JSON that PostgreSQL can store: no NUL, no lone surrogates, no foreign types."""
-    if isinstance(value, str):
-        return value.replace("\x00", "").encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {to_storable(str(key)): to_storable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [to_storable(item) for item in value]
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return to_storable(str(value))
+def finish_turn(
+    lease: Lease, *, state: str, ending: str, code: str, text: str, metadata: Mapping[str, Any]
+) -> None:
+    """End the turn, with its one assistant message where it is of a conversation. One statement."""
+    ended = statements.run(
+        statements.FINISH_TURN,
+        lease,
+        events=[("turn.finished", {"ending": ending, "code": code})],
+        state=str(state),
+        ending=str(ending),
+        code=code,
+        message=uuid4(),
+        text=to_storable(text),
+        metadata=json.dumps(to_storable(metadata)),
+    )
+    if not ended:
+        raise LeaseLost

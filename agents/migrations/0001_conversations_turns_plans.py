@@ -62,6 +62,7 @@ class Migration(migrations.Migration):
                 ("actions", models.JSONField(blank=True, default=list)),
                 ("context", models.JSONField(blank=True, default=list)),
                 ("attempts", models.PositiveIntegerField(default=0)),
+                ("last_event", models.PositiveIntegerField(default=0, help_text="How many events it has.")),
                 ("lease_owner", models.UUIDField(blank=True, null=True)),
                 ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
                 ("prompt_tokens", models.PositiveIntegerField(default=0)),

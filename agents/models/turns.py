@@ -66,6 +66,7 @@ class Turn(models.Model):
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_asked_by = models.CharField(max_length=200, blank=True)
     stop_asked_at = models.DateTimeField(null=True, blank=True)
+    last_event = models.PositiveIntegerField(default=0, help_text="How many events it has.")
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

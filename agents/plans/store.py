@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from agents.journal import journal
 from agents.journal.leases import Lease
+from agents.journal.statements import to_storable
 from agents.models import Conversation, Plan
 from agents.plans import plans, rendering
 from agents.plans.plans import Refused
@@ -39,13 +40,11 @@ def change_plan(lease: Lease, act: Change) -> plans.Plan | Refused | None:
             Plan.objects.update_or_create(
                 conversation=conversation,
                 defaults={
-                    "content": journal.to_storable(changed.model_dump(mode="json")),
+                    "content": to_storable(changed.model_dump(mode="json")),
                     "finished": changed.finished,
                 },
             )
-        journal.add_event(
-            lease, "plan", {"plan": rendering.describe_plan(changed) if changed else None}
-        )
+        journal.emit(lease, "plan", {"plan": rendering.describe_plan(changed) if changed else None})
     return changed
 
 
@@ -77,7 +76,7 @@ def take_over_plan(lease: Lease, plan_id: int) -> plans.Plan | Refused:
             found.conversation = conversation
             found.save(update_fields=["conversation", "updated_at"])
         plan = plans.Plan.model_validate(found.content)
-        journal.add_event(lease, "plan", {"plan": rendering.describe_plan(plan)})
+        journal.emit(lease, "plan", {"plan": rendering.describe_plan(plan)})
     return plan
 
 

@@ -14,8 +14,9 @@ from django.conf import settings
 
 from agents.context import results
 from agents.contracts import CallRecord, StepRecord, ToolResult, failure
-from agents.journal import guards, journal
+from agents.journal import guards
 from agents.journal.guards import PastCall
+from agents.journal.statements import to_storable
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from integrations.llm.completions import UNREADABLE
 
@@ -40,7 +41,7 @@ def note_skill(context: ToolContext, steps: Sequence[StepRecord]) -> ToolContext
 def bound_bytes(result: ToolResult) -> ToolResult:
     """No result takes more than RESULT_MAX_BYTES of a prompt, and what went wrong is said
     shortly."""
-    data = journal.to_storable(result.data)
+    data = to_storable(result.data)
     return replace(
         result,
         data=results.bound_result(data, max_bytes=settings.RESULT_MAX_BYTES),

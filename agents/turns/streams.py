@@ -19,7 +19,7 @@ from asgiref.sync import sync_to_async
 from django.core.signing import BadSignature, TimestampSigner
 from django.db import close_old_connections
 
-from agents.journal.journal import CHANNEL
+from agents.journal.statements import CHANNEL
 from agents.models import TurnEvent
 from agents.turns.responses import build_response, describe_event
 from integrations.database import notices

@@ -23,8 +23,9 @@ from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import CallRecord, StepRecord, TurnRecord
 from agents.journal import history, journal, leases
 from agents.journal.leases import Lease, LeaseLost
+from agents.journal.statements import to_storable
 from agents.journal.steps import ASK_USER, Escalated, Question, Reply, Stop
-from agents.models import Message, Turn
+from agents.models import Turn
 from agents.plans import rendering, store
 from agents.tools import acting
 from agents.tools.base import ToolContext
@@ -223,7 +224,7 @@ def _decide(lease: Lease, turn: Turn) -> None:
         late = {"late": True, "handled": result.handled} if result.late else {}
         turn.decisions[index] = decision | acting.describe_action(action) | late
         with lease.held():
-            Turn.objects.filter(id=turn.id).update(decisions=journal.to_storable(turn.decisions))
+            Turn.objects.filter(id=turn.id).update(decisions=to_storable(turn.decisions))
         journal.add_action(lease, action)
 
 
@@ -247,24 +248,14 @@ def finish_turn(
 ) -> None:
     """Store the one assistant message and end the turn. Raises LeaseLost."""
     failed = ending == Turn.Ending.ERROR
-    with lease.held(
+    journal.finish_turn(
+        lease,
         state=Turn.State.FAILED if failed else Turn.State.FINISHED,
         ending=ending,
-        error_code=code,
-        lease_owner=None,
-        lease_expires_at=None,
-        finished_at=timezone.now(),
-    ):
-        turn = Turn.objects.only("conversation_id").get(id=lease.turn_id)
-        if turn.conversation_id:
-            Message.objects.create(
-                conversation_id=turn.conversation_id,
-                turn_id=lease.turn_id,
-                role=Message.Role.ASSISTANT,
-                content=journal.to_storable(text),
-                metadata=journal.to_storable(metadata or {}),
-            )
-        journal.add_event(lease, "turn.finished", {"ending": ending, "code": code})
+        code=code,
+        text=text,
+        metadata=metadata or {},
+    )
     log.info("turn.finished", extra={"turn": str(lease.turn_id), "ending": str(ending)})
 
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from django.test import override_settings
 from django.utils import timezone
 
-from agents.journal.journal import to_storable
+from agents.journal.statements import to_storable
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.approve import approvals
