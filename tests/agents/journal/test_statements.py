@@ -1,4 +1,4 @@
-"""What a turn writes at every step: one statement each, whoever else writes beside it."""
+"""What a turn writes at every step: one statement each, also where agents work side by side."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
