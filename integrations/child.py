@@ -54,8 +54,14 @@ class Child:
     """The child of this process that runs `program`, a module. One thread asks at a time."""
 
     def __init__(
-        self, program: str, *, seconds: int = SECONDS, memory_bytes: int = MEMORY_BYTES
+        self,
+        program: str,
+        *,
+        seconds: int = SECONDS,
+        wall_seconds: float = WALL_SECONDS,
+        memory_bytes: int = MEMORY_BYTES,
     ) -> None:
+        self._wall_seconds = wall_seconds
         self._command = [sys.executable, "-m", program, str(seconds), str(memory_bytes)]
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,7 +78,7 @@ class Child:
             try:
                 process.stdin.write(_LENGTH.pack(len(sent)) + sent)
                 process.stdin.flush()
-                return _answer(process, until=time.monotonic() + WALL_SECONDS)
+                return _answer(process, until=time.monotonic() + self._wall_seconds)
             except (EOFError, BrokenPipeError):
                 raise self._why_dead() from None
             except TimeoutError:

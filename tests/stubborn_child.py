@@ -1,9 +1,11 @@
-"""A child for tests: what a request says, it does. An item with the title “Hang” is never read."""
+"""A child for tests: what a request says, it does. An item with the title “Hang” is never read, nor
+is a mail or calendar file with this word, and one with “Lie” is said to be another."""
 
 import os
 from typing import Any
 
 from integrations.child import serve
+from integrations.imports import child as imports_child
 from knowledge.text import child
 
 
@@ -24,8 +26,16 @@ def answer(request: Any) -> bytes:
             return request.encode()
         case item, _ if getattr(item, "subject", "") == "Hang":
             return answer("hang")
+        case bytes(), *_:
+            return _read(*request)
         case _:
             return child.answer(request)
+
+
+def _read(raw: bytes, *rest: Any) -> bytes:
+    if b"Hang" in raw:
+        return answer("hang")
+    return imports_child.answer((raw + b"." if b"Lie" in raw else raw, *rest))
 
 
 if __name__ == "__main__":

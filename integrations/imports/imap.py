@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from integrations.child import Unreadable
 from integrations.contracts import Email, Page, Rejected
 from integrations.exceptions import (
     CursorExpired,
@@ -18,7 +19,7 @@ from integrations.exceptions import (
     NotPermitted,
     Unavailable,
 )
-from integrations.imports import imap_text
+from integrations.imports import imap_text, reading
 from integrations.imports.imports import PAGE, place
 from integrations.imports.spool import Spool
 from integrations.mail import mail
@@ -236,10 +237,16 @@ class Folder:
             elif len(raw) > mail.MAX_MESSAGE_BYTES:
                 yield self._rejected(head.uid, "too_large")
             else:
-                keep = self.attached.keep
-                read = mail.parse(raw, fallback_date=head.arrived, keep=keep).email
-                labels = (self._folder,) if head.seen else (self._folder, "UNREAD")
-                yield read.model_copy(update={"labels": labels, "is_read": head.seen})
+                yield self._read(head, raw)
+
+    def _read(self, head: _Head, raw: bytes) -> Email | Rejected:
+        try:
+            read = reading.read_mail(raw, fallback_date=head.arrived, contents=True)
+        except Unreadable as error:
+            return self._rejected(head.uid, error.reason)
+        email = read.with_files(lambda number: self.attached.keep(read.contents[number]))
+        labels = (self._folder,) if head.seen else (self._folder, "UNREAD")
+        return email.model_copy(update={"labels": labels, "is_read": head.seen})
 
     def _rejected(self, uid: int, reason: str) -> Rejected:
         return Rejected(source_id=f"{self._folder[:400]} UID {uid}", reason=reason)

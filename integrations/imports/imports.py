@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from zoneinfo import ZoneInfo
 
+from integrations.child import Unreadable
 from integrations.contracts import AnyItem, Event, Page, Rejected
-from integrations.imports import calendar_files
+from integrations.imports import calendar_files, reading
+from integrations.imports.calendar_files import NoEventsHere
 from integrations.imports.spool import Spool
-from integrations.mail import mail
-from integrations.mail.files import RawMail, Unreadable, read_mail
+from integrations.mail import files
+from integrations.mail.files import RawMail
 
 PAGE = 50  # mails in memory at once, each of at most a megabyte once it is parsed
+
+UNREADABLE = {
+    "too_slow": "reading it took too long",
+    "too_much_memory": "reading it took too much memory",
+    "broken": "it could not be read",
+}
+"""Why a child could not read it, in words."""
 
 T = TypeVar("T")
 Entry = AnyItem | Rejected
@@ -68,25 +77,33 @@ def _file_version(path: Path) -> tuple[str, ...]:
     return str(stat.st_size), str(stat.st_mtime_ns)
 
 
-def mail_pages(path: Path, *, now: datetime) -> FilePages[RawMail | Unreadable]:
+def mail_pages(path: Path, *, now: datetime) -> FilePages[RawMail | files.Unreadable]:
     """The mails of an mbox, Maildir, .eml file or folder. Raises NoMailHere.
 
     `now` dates mails that neither they nor the file date.
     """
-    read_mail(path)  # says at once when there is none
+    files.read_mail(path)  # says at once when there is none
 
-    def read(found: RawMail | Unreadable, attached: Spool) -> Entry:
-        if isinstance(found, Unreadable):
+    def read(found: RawMail | files.Unreadable, attached: Spool) -> Entry:
+        if isinstance(found, files.Unreadable):
             return Rejected(source_id=found.place[:500], reason=found.reason)
-        date = min(found.date, now)
-        mail_read = mail.parse(found.raw, fallback_date=date, keep=attached.keep).email
+        try:
+            mail = reading.read_mail(found.raw, fallback_date=min(found.date, now), contents=True)
+        except Unreadable as error:
+            return Rejected(source_id=found.place[:500], reason=error.reason)
+        email = mail.with_files(lambda number: attached.keep(mail.contents[number]))
         # Nobody knows any more whether it was read.
-        return mail_read.model_copy(update={"labels": (), "is_read": True})
+        return email.model_copy(update={"labels": (), "is_read": True})
 
-    return FilePages(path, entries=lambda: read_mail(path), read=read)
+    return FilePages(path, entries=lambda: files.read_mail(path), read=read)
 
 
 def calendar_pages(path: Path, *, zone: ZoneInfo) -> FilePages[Event | Rejected]:
-    """The events of an .ics file. `zone` is that of times which name none. Raises NoEventsHere."""
-    found = calendar_files.read_events(calendar_files.load(path), zone=zone)
+    """The events of an .ics file. `zone` is that of times which name none. Raises NoEventsHere,
+    and Unavailable."""
+    raw = calendar_files.load(path)
+    try:
+        found = reading.read_events(raw, zone=zone)
+    except Unreadable as error:
+        raise NoEventsHere(f"{path} was set aside: {UNREADABLE[error.reason]}.") from error
     return FilePages(path, entries=lambda: found, read=lambda event, _: event)

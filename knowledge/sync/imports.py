@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from integrations.contracts import ImportedSource
+from integrations.imports.imports import UNREADABLE
 from integrations.models import Account, Organisation
 from integrations.ports.account import Import
 from knowledge.models import SyncRun, SyncSource
@@ -36,7 +37,7 @@ REASONS = {
     "no_start": "an event without a start",
     "two_times": "an event with two start times",
     "unknown_range": "a change to the earlier part of a series, which the format does not allow",
-}
+} | UNREADABLE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,21 @@
 """Mails as a server keeps them: found by id, read whole, and written down where they are.
 
-The id of a mail is made from its bytes (`integrations.mail.mail.parse`), so it stays the same when
+The id of a mail is made from its bytes (`integrations.imports.reading`), so it stays the same when
 the mail is moved, when the folder is numbered anew, and in another client's hands.
 """
 
-import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from integrations.child import Unreadable
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import NotFound
+from integrations.imports import reading
+from integrations.imports.reading import mail_id
 from integrations.mail import mail
 from integrations.models import MailPlace
 from integrations.providers.imap.connection import Connection
@@ -22,6 +25,7 @@ from integrations.providers.imap.folders import (
     UNREAD,
 )
 
+log = logging.getLogger(__name__)
 SEEN, FLAGGED = b"\\Seen", b"\\Flagged"
 HEAD = [b"RFC822.SIZE", b"INTERNALDATE", b"FLAGS"]
 WHOLE = b"BODY.PEEK[]"
@@ -52,16 +56,14 @@ class Found:
     email: Email
 
 
-def mail_id(raw: bytes) -> str:
-    return f"mail-{hashlib.sha256(raw).hexdigest()[:32]}"
-
-
 class Mails:
     """The mails of one account over one connection."""
 
     def __init__(self, account: AccountRef, own: Connection) -> None:
         self.account, self.own = account, own
         self.folders = own.folders
+        self.unreadable: dict[int, str] = {}
+        """What `read` left out last because nobody could read it: number and reason."""
 
     def read_in(self) -> list[str]:
         """The folders whose mails are read in, the inbox first. Raises NotFound for a mailbox
@@ -99,7 +101,8 @@ class Mails:
 
     def read(self, folder: str, heads: Sequence[Head]) -> Iterator[Found]:
         """The mails whole, a few megabytes at a time. One that went meanwhile is left out,
-        and so is one that is too large."""
+        and so is one that is too large or cannot be read."""
+        self.unreadable = {}
         group: list[Head] = []
         for head in heads:
             if head.size > mail.MAX_MESSAGE_BYTES:
@@ -116,29 +119,24 @@ class Mails:
         self.own.select(folder)
         validity = self.own.validity()
         answers = self.own.client.fetch([head.uid for head in heads], [WHOLE])
-        found = [
-            self._found(folder, head, raw)
-            for head in heads
-            if (raw := answers.get(head.uid, {}).get(b"BODY[]"))
-        ]
+        found: list[Found] = []
+        for head in heads:
+            if raw := answers.get(head.uid, {}).get(b"BODY[]"):
+                try:
+                    found.append(self._found(folder, head, raw))
+                except Unreadable as error:
+                    self.unreadable[head.uid] = error.reason
+                    unread = {"account": str(self.account.id), "code": error.reason}
+                    log.warning("mailbox.mail_not_read", extra=unread)
         self._note(found, validity)
         yield from found
 
     def _found(self, folder: str, head: Head, raw: bytes) -> Found:
+        read = reading.read_mail(
+            raw, fallback_date=head.arrived, trusted_server=self.own.servers.checks_as or None
+        )
         # The bytes of the n-th attachment are found again by the mail and n.
-        count = 0
-
-        def keep(_: bytes) -> str:
-            nonlocal count
-            count += 1
-            return f"{mail_id(raw)}.{count}"
-
-        parsed = mail.parse(
-            raw,
-            fallback_date=head.arrived,
-            trusted_server=self.own.servers.checks_as or None,
-            keep=keep,
-        ).email
+        parsed = read.with_files(lambda number: f"{mail_id(raw)}.{number + 1}")
         labels = self.labels(folder, head.flags)
         email = parsed.model_copy(
             update={
@@ -225,13 +223,12 @@ class Mails:
         """The bytes of an attachment. Raises NotFound."""
         wanted, _, number = file_id.rpartition(".")
         found = self.find(wanted)
-        contents: list[bytes] = []
-
-        def keep(content: bytes) -> str:
-            contents.append(content)
-            return ""
-
-        mail.parse(found.raw, fallback_date=found.head.arrived, keep=keep)
+        try:
+            contents = reading.read_mail(
+                found.raw, fallback_date=found.head.arrived, contents=True
+            ).contents
+        except Unreadable as error:
+            raise NotFound("an attachment that cannot be read") from error
         if not number.isdigit() or not 1 <= int(number) <= len(contents):
             raise NotFound("no such attachment")
         return contents[int(number) - 1]

@@ -191,12 +191,13 @@ def _listed(
         raise CursorExpired("the folder is numbered anew")
     uids = mails.search(folder, *(["SINCE", since.date()] if since else []), after=last)
     heads = mails.heads(folder, uids[:limit])
+    items = tuple(one.email for one in mails.read(folder, heads))
+    large = {head.uid: "too_large" for head in heads if head.size > MAX_MESSAGE_BYTES}
     return Page(
-        items=tuple(one.email for one in mails.read(folder, heads)),
+        items=items,
         rejected=tuple(
-            Rejected(source_id=f"{folder[:400]} UID {head.uid}", reason="too_large")
-            for head in heads
-            if head.size > MAX_MESSAGE_BYTES
+            Rejected(source_id=f"{folder[:400]} UID {uid}", reason=reason)
+            for uid, reason in sorted((large | mails.unreadable).items())
         ),
         next_cursor=f"{present} {uids[limit - 1]} {folder}" if uids[limit:] else None,
     )

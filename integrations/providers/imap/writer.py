@@ -17,6 +17,7 @@ from django.utils import timezone
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
+from integrations.imports.reading import mail_id
 from integrations.mail import mail as mail_parser
 from integrations.mail.headers import message_ids
 from integrations.models import MailWrite
@@ -24,7 +25,7 @@ from integrations.providers.imap import compose, labelling, progress, submission
 from integrations.providers.imap.compose import Answered
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import UNREAD
-from integrations.providers.imap.mails import SEEN, Found, Mails, mail_id
+from integrations.providers.imap.mails import SEEN, Found, Mails
 from integrations.providers.imap.servers import MailServers
 
 DRAFT = b"\\Draft"

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from integrations.exceptions import Unavailable
 from integrations.imports.calendar_files import NoEventsHere
 from integrations.imports.imports import calendar_pages
 from knowledge.sync import imports
@@ -26,6 +27,8 @@ class Command(BaseCommand):
             pages = calendar_pages(options["file"], zone=ZoneInfo(options["time_zone"]))
         except NoEventsHere as error:
             raise CommandError(str(error)) from error
+        except Unavailable as error:
+            raise CommandError(f"Run the same command again: {error}.") from error
         imports.run_import(
             imports.find_account(options, source="calendar_file"),
             pages,

@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from integrations.exceptions import Unavailable
 from integrations.imports.imap import Folder
-from integrations.mail import mail
-from integrations.mail.mail import ParsedMail
+from integrations.imports.reading import ReadMail
 from integrations.models import Account, Organisation
 from integrations.network import retries
 from knowledge import tasks
@@ -199,12 +198,7 @@ def test_mail_imported_before_attachments_were_read_is_read_again_by_word(
     path = tmp_path / "papers.eml"
     path.write_bytes(with_attachments(ATTACHED[0][:2]))
     with monkeypatch.context() as patched:
-        parse = mail.parse
-
-        def parse_alone(raw: bytes, *, fallback_date: datetime, keep: object) -> ParsedMail:
-            return parse(raw, fallback_date=fallback_date)
-
-        patched.setattr(mail, "parse", parse_alone)
+        patched.setattr(ReadMail, "with_files", lambda read, _: read.email)
         run(slug, path)
     assert files() == [("offer.docx", "not_offered")]
 
