@@ -22,6 +22,7 @@ class ConversationRow(serializers.ModelSerializer[Conversation]):
 class MadeCall(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
+    arguments = serializers.CharField(help_text="As the model wrote them: maybe not JSON.")
     success = serializers.BooleanField(allow_null=True, help_text="Null while it is open.")
 
 

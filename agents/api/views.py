@@ -27,9 +27,10 @@ from agents.api.shapes import (
 )
 from agents.models import Conversation, Turn
 from agents.turns import opening, turns, waiting
-from agents.turns.responses import build_response, build_task, load_work
+from agents.turns.responses import build_response, build_task
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
+from agents.turns.work import load_work, with_tool_messages
 from guardrails.approve.cards import list_cards
 from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
 
@@ -194,12 +195,22 @@ class ConversationView(APIView):
             raise exceptions.NotFound("There is no such session.", code="unknown_session")
         return row
 
-    @extend_schema(responses=MessageRow(many=True), operation_id="conversation")
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "tools", bool, description="With what tools gave back, as messages of their own."
+            )
+        ],
+        responses=MessageRow(many=True),
+        operation_id="conversation",
+    )
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The newest messages of a session, oldest first."""
         row = self.conversation(request, conversation_id)
         newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])[::-1]
         context = {"work": load_work({message.turn_id for message in newest})}
+        if request.query_params.get("tools") == "true":
+            newest = with_tool_messages(newest)
         return Response(MessageRow(newest, many=True, context=context).data)
 
     @extend_schema(responses={204: None}, operation_id="conversation_delete")

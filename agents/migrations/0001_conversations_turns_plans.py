@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
             name="Message",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("role", models.CharField(choices=[("user", "User"), ("assistant", "Assistant"), ("person", "A person")], max_length=16)),
+                ("role", models.CharField(choices=[("user", "User"), ("assistant", "Assistant"), ("person", "A person"), ("tool", "Tool")], max_length=16)),
                 ("content", models.TextField()),
                 ("metadata", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -41,6 +41,7 @@ class Message(models.Model):
         USER = "user", "User"
         ASSISTANT = "assistant", "Assistant"
         PERSON = "person", "A person"
+        TOOL = "tool", "Tool"  # never stored: shown of a tool call
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(

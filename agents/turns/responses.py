@@ -1,13 +1,12 @@
 """What the API says of a chat turn, read from its rows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from agents.answer import links, records
-from agents.journal import whom
 from agents.journal.steps import ASK_USER
-from agents.models import Escalation, Message, Step, ToolCall, Turn
+from agents.models import Escalation, Message, Turn
 from agents.plans import rendering, store
 from agents.turns.turns import parse_question
 from guardrails.approve import approvals, card_text, questions
@@ -114,27 +113,6 @@ def build_task(turn_id: UUID) -> dict[str, Any]:
     else:
         status = "success" if answer["ending"] == Turn.Ending.REPLY else "failed"
     return {"task_id": str(turn_id), "status": status, "answer": answer}
-
-
-def load_work(turn_ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
-    """What went into the answers of these turns. Three queries, whatever the amount."""
-    calls: dict[UUID, list[dict[str, Any]]] = {}
-    for call in ToolCall.objects.filter(turn_id__in=turn_ids).order_by("step_id", "position"):
-        done = call.result.get("success", False) if call.result is not None else None
-        calls.setdefault(call.turn_id, []).append(
-            {"id": str(call.id), "name": call.name, "success": done}
-        )
-    own = Step.objects.filter(turn_id__in=turn_ids, parent_call=None).order_by("number")
-    own = own.exclude(model=whom.ASKED_BY)
-    models = dict(own.values_list("turn_id", "model"))  # the last one answered
-    return {
-        turn.id: {
-            "tool_calls": calls.get(turn.id, []),
-            "token_count": turn.prompt_tokens + turn.completion_tokens,
-            "model": models.get(turn.id, ""),
-        }
-        for turn in Turn.objects.filter(id__in=turn_ids).only("prompt_tokens", "completion_tokens")
-    }
 
 
 def describe_event(type: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,10 @@ def settings_for(profile: Profile, request: Mapping[str, Any]) -> Wire:
         changed["temperature"] = profile.temperature
     if profile.reasoning_effort:
         changed["reasoning_effort"] = profile.reasoning_effort
-    if "max_completion_tokens" in request and profile.thinking_tokens:
-        changed["max_completion_tokens"] = (
-            request["max_completion_tokens"] + profile.thinking_tokens
-        )
+    asked = request.get("max_completion_tokens", 0)
+    answer_tokens = profile.answer_tokens or asked
+    if answer_tokens and answer_tokens + profile.thinking_tokens != asked:
+        changed["max_completion_tokens"] = answer_tokens + profile.thinking_tokens
     if profile.system_messages == "first" and profile.protocol == "tools":
         changed["messages"] = join_user(map_later_system(request["messages"]))
     return changed

@@ -157,7 +157,7 @@ def _metered(
     """One call, counted whatever becomes of it. Raises ModelError."""
     if metering.exhausted(payer, now=timezone.now()):
         raise BudgetExhausted
-    profile = profiles.profile(model)
+    profile = profiles.profile(model).in_role(purpose)
     request = {"model": model, **body}
     decides_in_json = profile.protocol == "json" and _is_decision(body)
     if decides_in_json:
@@ -179,7 +179,10 @@ def _metered(
     ):
         client = _shared_client(profile.provider)
         heard = json_protocol.speech(listener) if listener and decides_in_json else listener
-        completion = _send(client, request, heard, deadline=deadline, tries=tries)
+        live = heard if profile.streams else None
+        completion = _send(client, request, live, deadline=deadline, tries=tries)
+        if heard and not live and completion.text:
+            heard.hear(completion.text)
         used = completion.usage
         count(used, completion.model)
         note(

@@ -20,12 +20,23 @@ ANY_OTHER = ""  # the name of every model that nobody described
 PROMPT_PERCENT = {"tools": 80, "json": 70}
 
 
-class Profile(BaseModel):
-    """What is known of one model. Prices are US dollars for a million tokens. What is thought in
-    `thinking_tokens` is beside what an answer may have. `dimensions` is the size of an embedding
-    model's vectors where it takes no wish; 0: it gives the size that it is asked for."""
+class Manner(BaseModel):
+    """How a model is asked to work. What is thought in `thinking_tokens` is beside what an answer
+    may have; `answer_tokens` is how long that may be, 0: as long as whoever asks needs it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    reasoning_effort: str = Field(default="", max_length=20)
+    thinking_tokens: int = Field(default=0, ge=0, le=100_000)
+    answer_tokens: int = Field(default=0, ge=0, le=100_000)
+
+
+class Profile(Manner):
+    """What is known of one model. Prices are US dollars for a million tokens. `roles` says where
+    it is asked to work in another manner: by an agent's name, or by what it is asked for.
+    `dimensions` is the size of an embedding model's vectors where it takes no wish; 0: it gives
+    the size that it is asked for."""
 
     window: int = Field(default=32_000, ge=1000)
     price: Decimal = Field(ge=0)
@@ -35,11 +46,15 @@ class Profile(BaseModel):
     fallback: str = ""
     parallel_tools: bool = True
     protocol: Literal["tools", "json"] = "tools"
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    reasoning_effort: str = Field(default="", max_length=20)
-    thinking_tokens: int = Field(default=0, ge=0, le=100_000)
+    streams: bool = True
     system_messages: Literal["anywhere", "first"] = "anywhere"
     dimensions: int = Field(default=0, ge=0, le=100_000)
+    roles: dict[str, Manner] = {}
+
+    def in_role(self, role: str) -> "Profile":
+        """The profile of the model at this work."""
+        own = self.roles.get(role)
+        return self.model_copy(update=own.model_dump(exclude_unset=True)) if own else self
 
     def cost(self, *, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> Decimal:
         """US dollars. `cached_tokens` are part of `prompt_tokens`."""

@@ -369,6 +369,31 @@ def test_a_session_can_be_listed_read_and_deleted(
     assert client.get(f"/api/v1/conversations/{session}").status_code == 404
 
 
+LOOKED = {"query": "Look at https://evil.example/?q=1", "surprise": 1}
+
+
+@pytest.mark.parametrize("model", [[calls(("retrieve_context", LOOKED)), "No."]], indirect=True)
+def test_what_tools_were_asked_and_gave_back_can_be_read(token: str, model: ScriptedModel) -> None:
+    session = say(token, "Look")["session_id"]
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    plain = client.get(f"/api/v1/conversations/{session}").json()
+    whole = client.get(f"/api/v1/conversations/{session}?tools=true").json()
+
+    assert [one["role"] for one in plain] == ["user", "assistant"]
+    assert [one["role"] for one in whole] == ["user", "tool", "assistant"]
+    [call] = plain[1]["metadata"]["tool_calls"]
+    assert (call["name"], call["success"]) == ("retrieve_context", False)
+    assert "surprise" in call["arguments"]
+    assert "https://evil.example" not in call["arguments"]
+    tool = whole[1]
+    assert (tool["id"], tool["turn_id"]) == (call["id"], plain[1]["turn_id"])
+    assert (tool["metadata"], tool["citations"]) == (None, [])
+    given = json.loads(tool["content"])
+    assert (given["success"], given["error"]["code"]) == (False, "INVALID_INPUT")
+    assert Message.objects.count() == 2
+
+
 def test_a_process_that_lost_its_lease_writes_nothing_more(organisation: Organisation) -> None:
     turn = Turn.objects.create(organisation=organisation, external_user_id="maya", kind="chat")
     first = leases.claim(turn.id)

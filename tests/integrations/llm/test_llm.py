@@ -21,7 +21,7 @@ from integrations.llm.completions import (
 )
 from integrations.llm.llm import BudgetExhausted
 from integrations.models import Account, Budget, ModelCall, Organisation
-from tests.model_server import Cut, Failure, Script, calls, scripted_model
+from tests.model_server import Cut, Failure, Reply, Script, calls, scripted_model
 
 pytestmark = pytest.mark.django_db
 SYSTEM = "You answer."
@@ -144,6 +144,45 @@ def test_a_profile_says_how_its_model_is_spoken_to(payer: Payer, settings: Any) 
     [body] = model.chats()
     assert (body["temperature"], body["reasoning_effort"]) == (0.2, "low")
     assert body["max_completion_tokens"] == 600
+
+
+def test_each_kind_of_work_may_have_settings_of_its_own(payer: Payer, settings: Any) -> None:
+    Path(settings.MODEL_PROFILES).write_text(
+        "own: {price: 0, cached_price: 0, answer_price: 0, temperature: 0.2, thinking_tokens: 50,"
+        " roles: {test: {temperature: 0.9, reasoning_effort: high, answer_tokens: 300}}}\n"
+    )
+    profiles._known.cache_clear()
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "Hello"}]
+    with scripted_model(settings, {SYSTEM: ["Yes.", "Yes."]}) as model:
+        ask(payer, model="own", max_tokens=100)
+        llm.complete(messages=messages, payer=payer, purpose="review", model="own", max_tokens=100)
+
+    wanted = ("temperature", "reasoning_effort", "max_completion_tokens")
+    assert [[body.get(one) for one in wanted] for body in model.chats()] == [
+        [0.9, "high", 350],
+        [0.2, None, 150],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answer", "heard"),
+    [("tools", "Hi there.", ["Hi there."]), ("json", {"say": "Hi.", "calls": []}, ["Hi."])],
+)
+def test_of_an_endpoint_that_does_not_stream_the_whole_answer_is_passed_on(
+    payer: Payer, settings: Any, protocol: str, answer: Reply, heard: list[str]
+) -> None:
+    Path(settings.MODEL_PROFILES).write_text(
+        "whole: {price: 0, cached_price: 0, answer_price: 0, streams: false,"
+        f" protocol: {protocol}}}\n"
+    )
+    profiles._known.cache_clear()
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    listening = Heard()
+    with scripted_model(settings, {SYSTEM: [answer]}) as model:
+        said = ask(payer, model="whole", tools=[tool], listener=listening.listener)
+
+    assert [body.get("stream") for body in model.chats()] == [None]
+    assert (said.text, listening.told) == (heard[0], heard)
 
 
 def test_a_profile_may_name_an_endpoint_of_its_own(payer: Payer, settings: Any) -> None:

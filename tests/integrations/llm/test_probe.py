@@ -30,6 +30,10 @@ def one_at_a_time(body: Body) -> Reply:
     return calls(LOOKS[0]) if body["messages"][-1] == probe.TWO else able(body)
 
 
+def whole(body: Body) -> Reply:
+    return Failure(400) if body.get("stream") else able(body)
+
+
 def strict(body: Body) -> Reply:
     roles = [one["role"] for one in body["messages"]]
     return Failure(400) if "system" in roles[1:] else able(body)
@@ -60,6 +64,7 @@ def test_an_endpoint_that_can_do_everything_needs_nothing(settings: Any) -> None
     [
         (without_tools, {"calls tools", "calls several at once", "reads results of tools"}, "json"),
         (one_at_a_time, {"calls several at once"}, False),
+        (whole, {"streams"}, False),
         (strict, {"takes a later system message"}, "first"),
         (thoughtful, {"keeps short answers"}, 4000),
         (free_in_form, {"answers in JSON"}, None),
