@@ -1,5 +1,6 @@
 """Over HTTP: start a sync, see how far it is, cancel it; search what was read."""
 
+from datetime import timedelta
 from typing import Any, get_args
 from uuid import UUID
 
@@ -40,6 +41,19 @@ class SyncRequest(StrictSerializer):
     only_changes = serializers.BooleanField(
         default=False, help_text="Read what changed since the last sync, not the whole window."
     )
+    window_days = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=sync_runs.MAX_WINDOW.days,
+        help_text="How far back the whole window goes; as each source has it, if left out.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["only_changes"] and attrs.get("window_days"):
+            message = "A sync of changes has no window."
+            raise serializers.ValidationError({"window_days": message})
+        return attrs
 
 
 class SourceFields(serializers.Serializer[Any]):
@@ -196,6 +210,7 @@ class SyncsView(APIView):
             external_user_id=asked["user_id"],
             sources=asked.get("sources", ()),
             only_changes=asked["only_changes"],
+            window=timedelta(days=days) if (days := asked.get("window_days")) else None,
         )
         if requested is None:
             raise NotFound("This user has connected no such account.", code="unknown_account")

@@ -31,6 +31,7 @@ def start_sync(
     external_user_id: str,
     sources: Sequence[Source] = (),
     only_changes: bool = False,
+    window: timedelta | None = None,
 ) -> sync_runs.Requested | None:
     """Start a sync of one user's accounts. See `sync_runs.request_sync`."""
     with transaction.atomic():
@@ -39,6 +40,7 @@ def start_sync(
             external_user_id=external_user_id,
             sources=sources,
             only_changes=only_changes,
+            window=window,
             now=timezone.now(),
         )
         for sync_id in requested.queued if requested else ():

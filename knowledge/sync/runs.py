@@ -16,6 +16,7 @@ from knowledge.contracts import SourceProgress, SyncProgress, SyncState
 from knowledge.models import SyncRun, SyncSource
 
 RESUMABLE_FOR = timedelta(days=1)
+MAX_WINDOW = timedelta(days=3650)
 OVERLAP = timedelta(minutes=5)  # clocks differ, and a change may be listed late
 EMPTY_FOR = timedelta(days=1)
 FORGOTTEN_AT_ONCE = 500
@@ -38,13 +39,16 @@ def request_sync(
     external_user_id: str,
     sources: Sequence[Source] = (),
     only_changes: bool = False,
+    window: timedelta | None = None,
     now: datetime,
 ) -> Requested | None:
     """Make the rows of a sync of one user's accounts (of these sources, else of all): of the
-    whole window, or of what changed since the last sync that reached its end.
+    whole window (each source's own, if none is given), or of what changed since the last sync that
+    reached its end.
 
     A sync of one of them that is still running is the answer, and nothing new is made. One
-    that ended early within a day is continued at its last page. None: no such account.
+    that ended early within a day is continued at its last page, unless a window is given. None: no
+    such account.
     Call it inside the transaction that queues the work, or do the work yourself.
     """
     accounts = Account.objects.filter(
@@ -66,14 +70,14 @@ def request_sync(
     )
     ids = [account.pk for account in locked]
     last_read = find_read_times(ids) if only_changes else {}
-    earlier = _resumable(ids, now=now)
+    earlier = _resumable(ids, now=now) if window is None else {}
     rows = []
     for account in locked:
         row = SyncSource(run=run, account=account, only_changes=account.pk in last_read)
         row.since = (
             last_read[account.pk] - OVERLAP
             if row.only_changes
-            else now - registry.BY_SOURCE[account.ref().source].window
+            else now - (window or registry.BY_SOURCE[account.ref().source].window)
         )
         last = earlier.get(account.pk)
         if last and last.only_changes is row.only_changes:

@@ -1,7 +1,9 @@
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from django_q.models import OrmQ
 from rest_framework.test import APIClient
 
@@ -66,6 +68,25 @@ def test_a_sync_is_started_and_queued_in_one(owner: AccountRef) -> None:
     assert task.task["args"] == (str(row.pk),)
 
 
+@pytest.mark.parametrize(("days", "back"), [(None, 30), (1, 1), (3650, 3650)])
+def test_how_far_back_it_reads_can_be_said(owner: AccountRef, days: int | None, back: int) -> None:
+    before = timezone.now()
+    assert start(caller(owner.organisation_id), user_id="maya", window_days=days).status_code == 202
+
+    row = SyncSource.objects.get()
+    assert timedelta(0) <= row.since - (before - timedelta(days=back)) < timedelta(minutes=1)
+
+
+def test_a_wider_window_does_not_go_on_where_a_narrower_one_stopped(owner: AccountRef) -> None:
+    client = caller(owner.organisation_id)
+    start(client, user_id="maya")
+    SyncSource.objects.update(state="failed", cursor="p7", finished_at=timezone.now())
+    start(client, user_id="maya", window_days=90)
+
+    row = SyncSource.objects.latest("created_at")
+    assert (row.cursor, (timezone.now() - row.since).days) == ("", 90)
+
+
 def test_a_second_request_gets_the_running_sync_and_queues_nothing(owner: AccountRef) -> None:
     client = caller(owner.organisation_id)
     first = start(client, user_id="maya")
@@ -89,6 +110,9 @@ def test_a_sync_is_looked_at_and_cancelled(owner: AccountRef) -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        {"user_id": "maya", "window_days": 0},
+        {"user_id": "maya", "window_days": 3651},
+        {"user_id": "maya", "window_days": 30, "only_changes": True},
         {},
         {"user_id": 7},
         {"user_id": ""},

@@ -2,6 +2,7 @@
 
 import time
 from collections import defaultdict
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -29,18 +30,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--account", type=UUID, help="only this one, read before or not")
+        parser.add_argument(
+            "--days", type=int, help="how far back, if not as each source says (1 to 3650)"
+        )
         parser.add_argument("--wait", action="store_true", help="show progress until it ends")
         parser.add_argument(
             "--inline", action="store_true", help="read here, without the task cluster"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        days = options["days"]
+        if days is not None and not 1 <= days <= sync_runs.MAX_WINDOW.days:
+            raise CommandError(f"Give 1 to {sync_runs.MAX_WINDOW.days} days.")
+        window = timedelta(days=days) if days else None
         wanted = self._wanted(options["account"])
         if not wanted:
             self.stdout.write("Every account has been read already.")
             return
         runs = [
-            self._start(person, sources, inline=options["inline"])
+            self._start(person, sources, inline=options["inline"], window=window)
             for person, sources in wanted.items()
         ]
         if options["wait"] or options["inline"]:
@@ -68,17 +76,23 @@ class Command(BaseCommand):
             wanted[person].append(account.ref().source)
         return wanted
 
-    def _start(self, person: Person, sources: list[Source], *, inline: bool) -> Run:
+    def _start(
+        self, person: Person, sources: list[Source], *, inline: bool, window: timedelta | None
+    ) -> Run:
         organisation_id, user_id = person
         if not inline:
             requested = start_sync(
-                organisation_id=organisation_id, external_user_id=user_id, sources=sources
+                organisation_id=organisation_id,
+                external_user_id=user_id,
+                sources=sources,
+                window=window,
             )
         else:
             requested = sync_runs.request_sync(
                 organisation_id=organisation_id,
                 external_user_id=user_id,
                 sources=sources,
+                window=window,
                 now=timezone.now(),
             )
             for sync_id in requested.queued if requested else ():

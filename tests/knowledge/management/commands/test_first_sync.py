@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from django_q.models import OrmQ
 
 from integrations.contracts import AccountRef
@@ -53,6 +54,15 @@ def test_what_was_read_already_is_left_alone_unless_it_is_named(omar: AccountRef
     assert run("--inline", "--account", str(omar.id)) == [
         f"omar · Google Calendar: {count} read, {count} known already · done"
     ]
+
+
+def test_it_reads_as_far_back_as_it_is_told(omar: AccountRef) -> None:
+    run("--inline", "--days", "1")
+
+    assert (timezone.now() - SyncSource.objects.get().since).days == 1
+    for wrong in ("0", "3651"):
+        with pytest.raises(CommandError, match="Give 1 to 3650 days"):
+            run("--days", wrong)
 
 
 def test_it_queues_one_task_an_account() -> None:
