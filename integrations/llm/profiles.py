@@ -22,7 +22,7 @@ PROMPT_PERCENT = {"tools": 80, "json": 70}
 
 class Manner(BaseModel):
     """How a model is asked to work. What is thought in `thinking_tokens` is beside what an answer
-    may have; `answer_tokens` is how long that may be, 0: as long as whoever asks needs it."""
+    may have; `answer_tokens` is how long that may be, 0: as long as the work needs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

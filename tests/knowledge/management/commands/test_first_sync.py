@@ -56,7 +56,7 @@ def test_what_was_read_already_is_left_alone_unless_it_is_named(omar: AccountRef
     ]
 
 
-def test_it_reads_as_far_back_as_it_is_told(omar: AccountRef) -> None:
+def test_it_reads_as_many_days_back_as_are_given(omar: AccountRef) -> None:
     run("--inline", "--days", "1")
 
     assert (timezone.now() - SyncSource.objects.get().since).days == 1
