@@ -97,7 +97,8 @@ def load(before: Collection[UUID], *, reads: int) -> list[Mail]:
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA floor")
         for table in tables:
-            cursor.execute(f"CREATE TABLE floor.{table} (LIKE public.{table} INCLUDING ALL)")
+            like = f"LIKE public.{table} INCLUDING ALL EXCLUDING GENERATED"
+            cursor.execute(f"CREATE TABLE floor.{table} ({like})")
     return mails
 
 
