@@ -124,6 +124,10 @@ class Sink:
     taken: list[tuple[str, list[str], bytes]] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
 
+    def of(self, sender: str) -> list[tuple[str, list[str], bytes]]:
+        """What this sender handed on."""
+        return [one for one in self.taken if one[0] == sender]
+
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
         self, server: Any, session: Any, envelope: Any, address: str, options: Any
     ) -> str:
@@ -188,9 +192,9 @@ def _served(folder: Path) -> Iterator[MailWorld]:
         (folder / name).mkdir(parents=True)
     certificate(folder)
     sink = Sink()
-    controller = Controller(sink, hostname="127.0.0.1", port=_free_port())
+    controller = Controller(sink, hostname="127.0.0.1", port=free_port())
     controller.start()
-    ports = {name: _free_port() for name in ("imap", "smtp", "lmtp")}
+    ports = {name: free_port() for name in ("imap", "smtp", "lmtp")}
     (folder / "conf").write_text(
         CONFIG.format(
             folder=folder, password=PASSWORD, sink=controller.port, **ports, **_users(folder)
@@ -206,7 +210,7 @@ def _served(folder: Path) -> Iterator[MailWorld]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
         try:
-            _await(server, folder, ports["imap"])
+            await_port("Dovecot", server, folder, ports["imap"])
             yield world
         finally:
             server.send_signal(signal.SIGTERM)
@@ -229,13 +233,14 @@ def _users(folder: Path) -> dict[str, Any]:
     return {**names, "uid": os.getuid(), "gid": os.getgid()}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
 
 
-def _await(server: "subprocess.Popen[bytes]", folder: Path, port: int) -> None:
+def await_port(name: str, server: "subprocess.Popen[bytes]", folder: Path, port: int) -> None:
+    """Until the server answers there. Raises RuntimeError with what it wrote into its log."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if server.poll() is not None:
@@ -245,4 +250,4 @@ def _await(server: "subprocess.Popen[bytes]", folder: Path, port: int) -> None:
         time.sleep(0.02)
     log = folder / "log"
     said = log.read_text() if log.exists() else "nothing"
-    raise RuntimeError(f"Dovecot did not start. It says: {said}")
+    raise RuntimeError(f"{name} did not start. It says: {said}")

@@ -18,6 +18,7 @@ from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
 from integrations.providers.caldav import changes as calendar_changes
 from integrations.providers.imap import changes as mail_changes
+from integrations.providers.jmap import changes as jmap_changes
 from integrations.web.webhooks import QUEUE_PATIENCE
 
 
@@ -70,6 +71,8 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
 def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
     if account.provider == "caldav":
         return calendar_changes.look(account)
+    if account.provider == "jmap":
+        return jmap_changes.look(account, seen_at=seen_at)
     return mail_changes.look(account, seen_at=seen_at)
 
 

@@ -26,7 +26,13 @@ GOOD_FOR = timedelta(minutes=10)
 SALT = "integrations.accounts.connecting"
 SOURCE: ConnectedSource = "imap"  # where none is named
 # What is connected, in words.
-ONE: Mapping[ConnectedSource, str] = {"imap": "mailbox", "caldav": "calendar"}
+ONE: Mapping[ConnectedSource, str] = {"imap": "mailbox", "jmap": "mailbox", "caldav": "calendar"}
+# Two accounts of one mailbox would answer it twice, whatever each of them speaks.
+SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
+    "imap": ("imap", "jmap"),
+    "jmap": ("imap", "jmap"),
+    "caldav": ("caldav",),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,13 +163,24 @@ def _new(wish: Wish, account_id: UUID) -> Account:
 
 def _check_owner(wish: Wish) -> None:
     """A mailbox with two agents would be answered twice."""
-    others = Account.objects.filter(
+    connected = Account.objects.filter(
         organisation_id=wish.organisation_id,
-        source=wish.source,
+        source__in=SAME[wish.source],
         address__iexact=wish.address,
         credential__isnull=False,
-    ).exclude(external_user_id=wish.user_id)
-    if others.exists():
+    )
+    what = ONE[wish.source]
+    if connected.exclude(external_user_id=wish.user_id).exists():
+        raise Rejected(f"This {what} is connected for somebody else. Disconnect it there first.")
+    other = connected.exclude(source=wish.source).first()
+    if other is not None:
         raise Rejected(
-            f"This {ONE[wish.source]} is connected for somebody else. Disconnect it there first."
+            f"This {what} is connected over {other.source.upper()}. To change that, disconnect it "
+            "first."
         )
+
+
+def is_connected(wish: Wish) -> bool:
+    """Whether this user's mailbox is connected in this very way."""
+    found = _find(wish)
+    return found is not None and hasattr(found, "credential")

@@ -10,12 +10,14 @@ from integrations.ports.account import Writer
 from integrations.providers.caldav.writer import CalDavWriter
 from integrations.providers.data_service.writer import DataServiceWriter
 from integrations.providers.imap.writer import ImapWriter
+from integrations.providers.jmap.writer import JmapWriter
 from integrations.providers.mcp.writer import McpWriter
 
 WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "caldav": CalDavWriter,
     "data_service": DataServiceWriter,
     "imap": ImapWriter,
+    "jmap": JmapWriter,
     "mcp": McpWriter,
 }
 

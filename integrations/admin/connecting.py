@@ -109,7 +109,7 @@ def _source(request: HttpRequest, known: Account | None) -> ConnectedSource:
 
 def _known(request: HttpRequest, organisation: Organisation | None) -> Account | None:
     """The account that is to be signed in again, if the address names one."""
-    rows = Account.objects.filter(organisation=organisation, source__in=connecting.ONE)
+    rows = Account.objects.filter(organisation=organisation, source__in=TITLES)
     try:
         return rows.filter(pk=UUID(request.GET.get("account", ""))).first()
     except ValueError:

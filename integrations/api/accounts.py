@@ -64,7 +64,7 @@ class NamedServer(StrictSerializer):
 class AccountTrial(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
-        choices=sorted(connecting.ONE),
+        choices=["caldav", "imap"],
         required=False,
         help_text="imap: a mailbox, as where it is left out. caldav: calendars.",
     )

@@ -470,6 +470,15 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='MailState',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('state', models.CharField(max_length=1000)),
+                ('begun_at', models.DateTimeField(auto_now_add=True)),
+                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='mail_state', to='integrations.account')),
+            ],
+        ),
+        migrations.CreateModel(
             name='MailPlace',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -4,7 +4,7 @@ from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarWrite
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
-from integrations.models.mailboxes import MailMark, MailPlace, MailWrite
+from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
@@ -22,6 +22,7 @@ __all__ = [
     "Delivery",
     "MailMark",
     "MailPlace",
+    "MailState",
     "MailWrite",
     "McpServer",
     "McpTool",

@@ -82,3 +82,14 @@ class MailMark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.folder} below {self.next_uid}"
+
+
+class MailState(models.Model):
+    """How far a JMAP server's mailbox had been looked at: its state then, in the server's words."""
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="mail_state")
+    state = models.CharField(max_length=1000)
+    begun_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.account_id} at {self.state}"

@@ -113,6 +113,32 @@ IMAP = Provider(
         ),
     ),
 )
+# The same over JMAP. Its server refuses what was decided on another state of the mailbox, and that
+# holds for mail that goes out, too.
+JMAP = Provider(
+    name="jmap",
+    label="Mail server (JMAP)",
+    connectors=(
+        Connector(
+            source="jmap",
+            kind="mail",
+            label="Mailbox (JMAP)",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                conditional_write=True,
+                repeat="by_key",
+                repeats={"send_email": "never", "forward_email": "never"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # A calendar of somebody's own. Its server creates under a name once and changes only the version
 # that was looked at, so a repeat does no harm; which write made an event stands in the event.
 CALDAV = Provider(
@@ -179,7 +205,7 @@ MCP = Provider(
     ),
 )
 
-PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, CALDAV, IMPORTS, MCP)
+PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, JMAP, CALDAV, IMPORTS, MCP)
 BY_SOURCE: dict[str, Connector] = {
     one.source: one for provider in PROVIDERS for one in provider.connectors
 }

@@ -3,30 +3,34 @@
 import getpass
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.accounts import connecting
-from integrations.accounts.connecting import Wish
+from integrations.accounts.connecting import Offer, Wish
 from integrations.credentials import sealing
 from integrations.exceptions import ProviderError
 from integrations.models import Organisation
+from integrations.ports.evidence import Ability
 from integrations.providers.imap import discovery, trial
 from integrations.providers.imap.servers import MailServers, Server, read_server
+from integrations.providers.jmap import trial as jmap
 
 PASSWORD = "REMIT_MAIL_PASSWORD"  # noqa: S105  # the variable's name
 
 
 class Command(BaseCommand):
     help = (
-        "Connects a mailbox over IMAP and SMTP: finds its servers, signs in, says what Remit can "
-        "do and prove there, and stores it. Nothing is allowed at first: it is read alone. Again "
-        f"for the same address, it takes a new password. The password comes from {PASSWORD} or is "
-        "asked for; most providers want an app password, made in the account's settings there."
+        "Connects a mailbox over JMAP, or else over IMAP and SMTP: finds its servers, signs in, "
+        "says what Remit can do and prove there, and stores it. Nothing is allowed at first: it is "
+        f"read alone. Again for the same address, it takes a new password. It comes from {PASSWORD}"
+        " or is asked for; most providers want an app password, made in the account's settings "
+        "there."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,6 +42,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--time-zone", default="UTC")
         parser.add_argument("--login", default="", help="Where it is not the address.")
+        parser.add_argument(
+            "--jmap", metavar="HOST[:PORT]", help="A server that speaks JMAP, where none is found."
+        )
         parser.add_argument("--imap", metavar="HOST[:PORT]", help="Where it is not found.")
         parser.add_argument("--smtp", metavar="HOST[:PORT]", help="The server to send with.")
         parser.add_argument(
@@ -63,26 +70,51 @@ class Command(BaseCommand):
             time_zone=options["time_zone"],
         )
         with sentences():
-            found = named(options) if options["imap"] else discovery.find_servers(address)
-            secret = password()
-            connecting.check(wish)
-            tried = trial.try_servers(found, user_name=user_name, secret=secret)
-            self.say(tried)
+            found = self.over_jmap(wish, options) or self.over_imap(wish, options)
             if options["try_only"]:
                 return
-            connecting.accept(connecting.make_offer(wish, tried.servers.to_json(), secret=secret))
+            connecting.accept(found)
         self.stdout.write(
             "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
             "Nothing is allowed yet. Next:\n"
-            f"  manage.py policy --user {options['user']} --source imap import "
+            f"  manage.py policy --user {options['user']} --source {found.wish.source} import "
             "--preset new-account --apply\n      lets the agent put mail away, label it and draft "
             "answers; it asks before it sends"
         )
 
-    def say(self, tried: trial.Tried) -> None:
-        servers = tried.servers
-        self.stdout.write(f"Signed in at {servers.imap.host}: {tried.mails} mails in the inbox.")
-        for one in tried.abilities:
+    def over_jmap(self, mailbox: Wish, options: dict[str, Any]) -> Offer | None:
+        """None where it is to be IMAP: a server that is named, a mailbox that is connected so, and
+        a domain that does not say that it keeps mail there, or takes no sign-in there."""
+        wish = replace(mailbox, source="jmap")
+        named = jmap.read_url(options["jmap"]) if options["jmap"] else None
+        if named is None and (options["imap"] or connecting.is_connected(mailbox)):
+            return None
+        url = named or jmap.find_url(wish.address)
+        if named is None and not jmap.speaks(url):
+            return None
+        secret = password()
+        connecting.check(wish)
+        try:
+            tried = jmap.try_server(url, user_name=wish.user_name, secret=secret)
+        except ProviderError as error:
+            if named or connecting.is_connected(wish):
+                raise
+            self.stdout.write(f"Over JMAP: {error} So it is tried over IMAP.")
+            return None
+        self.say(tried.server.session, tried.mails, tried.abilities)
+        return connecting.make_offer(wish, tried.server.to_json(), secret=secret)
+
+    def over_imap(self, wish: Wish, options: dict[str, Any]) -> Offer:
+        found = named(options) if options["imap"] else discovery.find_servers(wish.address)
+        secret = password()
+        connecting.check(wish)
+        tried = trial.try_servers(found, user_name=wish.user_name, secret=secret)
+        self.say(tried.servers.imap.host, tried.mails, tried.abilities)
+        return connecting.make_offer(wish, tried.servers.to_json(), secret=secret)
+
+    def say(self, server: str, mails: int, abilities: Sequence[Ability]) -> None:
+        self.stdout.write(f"Signed in at {server}: {mails} mails in the inbox.")
+        for one in abilities:
             self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")
 
 

@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
+from integrations.mail.compose import message_id
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.imap import progress
-from integrations.providers.imap.compose import message_id
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Mails
 

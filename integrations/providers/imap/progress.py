@@ -52,9 +52,20 @@ def submit(row: MailWrite) -> None:
         check(row)
 
 
-def refuse(row: MailWrite) -> None:
-    """The server said no to the whole mail."""
-    _moved(row, SUBMITTING, GIVEN_UP)
+def aim(row: MailWrite, target: dict[str, Any]) -> None:
+    """Keep what the next request is made for. Raises what `check` raises where the mail was called
+    off meanwhile."""
+    found = MailWrite.objects.filter(pk=row.pk, state=row.state)
+    if not found.update(target=target, changed_at=timezone.now()):
+        row.refresh_from_db(fields=["state"])
+        check(row)
+    row.target = target
+
+
+def refuse(row: MailWrite) -> bool:
+    """The server said no to the whole mail, as it was aimed last; False where it is aimed anew by
+    now."""
+    return _moved(row, SUBMITTING, GIVEN_UP, target=row.target)
 
 
 def finish(row: MailWrite, answer: dict[str, Any]) -> None:
@@ -62,8 +73,8 @@ def finish(row: MailWrite, answer: dict[str, Any]) -> None:
     row.save(update_fields=["state", "answer", "changed_at"])
 
 
-def _moved(row: MailWrite, before: str, after: str) -> bool:
-    found = MailWrite.objects.filter(pk=row.pk, state=before)
+def _moved(row: MailWrite, before: str, after: str, **still: Any) -> bool:
+    found = MailWrite.objects.filter(pk=row.pk, state=before, **still)
     if not found.update(state=after, changed_at=timezone.now()):
         return False
     row.state = after

@@ -1,6 +1,5 @@
 """Reads of one mailbox over IMAP."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,11 +22,13 @@ from integrations.contracts import (
     Rejected,
 )
 from integrations.exceptions import CursorExpired, NotFound, TooLarge
+from integrations.mail import correspondents
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec, parse_mailboxes
+from integrations.mail.compose import MARK
+from integrations.mail.correspondents import Sent
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.ports.evidence import Evidence
 from integrations.providers.imap import evidence
-from integrations.providers.imap.compose import MARK
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import FOLDER_PREFIX, SYSTEM_LABELS
 from integrations.providers.imap.mails import NOT_READ_IN, Mails, aware
@@ -242,24 +243,14 @@ def _people(answer: Mapping[bytes, Any]) -> list[Person]:
 
 def list_correspondents(answers: Iterable[Mapping[bytes, Any]]) -> Iterator[Correspondent]:
     """From the headers of sent mail, the newest first: each address once."""
-    names: dict[str, list[str]] = defaultdict(list)
-    counts: Counter[str] = Counter()
-    latest: dict[str, datetime] = {}
-    for answer in answers:
-        is_answer = any(name in ANSWERS for name, _ in _headers(answer))
-        for one in {one.address.lower(): one for one in _people(answer)}.values():
-            address = one.address.lower()
-            counts[address] += 1
-            latest.setdefault(address, aware(answer.get(b"INTERNALDATE")))
-            if one.name and not is_answer and one.name not in names[address]:
-                names[address].append(one.name)
-    for address, at in latest.items():
-        yield Correspondent(
-            address=address,
-            names=tuple(names[address]),
-            sent=counts[address],
-            last_sent_at=at,
+    return correspondents.list_correspondents(
+        Sent(
+            people=tuple(_people(answer)),
+            at=aware(answer.get(b"INTERNALDATE")),
+            is_answer=any(name in ANSWERS for name, _ in _headers(answer)),
         )
+        for answer in answers
+    )
 
 
 def _unfolded(raw: Any) -> list[str]:

@@ -75,19 +75,24 @@ def _tried(servers: MailServers, user_name: str, secret: str) -> Tried:
         inbox = own.folders.named("inbox") or "INBOX"
         can = set(_can(own, inbox))
         uids = own.client.search()
-        checks_as = servers.checks_as or _learnt(
-            own.client.fetch(
-                uids[-LOOKED_AT:], [b"BODY.PEEK[HEADER.FIELDS (AUTHENTICATION-RESULTS)]"]
-            )
-            if uids
-            else {}
-        )
+        checks_as = servers.checks_as or learnt(_written_down(own, uids[-LOOKED_AT:]))
     no_sending = _why_not_sent(servers, sign_in)
     return Tried(
         servers=replace(servers, checks_as=checks_as),
         mails=len(uids),
         abilities=tuple(list_abilities(can, roles, checks_as, no_sending)),
     )
+
+
+def _written_down(own: Connection, uids: Sequence[int]) -> list[bytes]:
+    """What each mail says about its sender."""
+    if not uids:
+        return []
+    answers = own.client.fetch(uids, [b"BODY.PEEK[HEADER.FIELDS (AUTHENTICATION-RESULTS)]"])
+    return [
+        next((value for key, value in answer.items() if key.startswith(b"BODY[")), b"") or b""
+        for answer in answers.values()
+    ]
 
 
 def _can(own: Connection, inbox: str) -> Iterator[str]:
@@ -153,17 +158,15 @@ def _has_ended(cause: BaseException | None) -> bool:
     return isinstance(cause, IMAPClientAbortError) and any(one in str(cause) for one in _ENDED)
 
 
-def _learnt(answers: dict[int, dict[bytes, bytes]]) -> str:
+def learnt(tops: Sequence[bytes]) -> str:
     """The name under which the server writes down what it found about senders: the topmost of each
     mail, where nearly all agree. Anybody can write others into a mail, but not above it."""
     found: Counter[str] = Counter()
-    for answer in answers.values():
-        raw = next((value for key, value in answer.items() if key.startswith(b"BODY[")), b"")
-        first = _CHECKS_AS.match(raw or b"")
-        if first:
+    for top in tops:
+        if first := _CHECKS_AS.match(top):
             found[first[1].decode("ascii").lower()] += 1
     if not found:
         return ""
     name, count = found.most_common(1)[0]
     # Of all mails: where the server writes nothing down, strangers alone do.
-    return name if count >= LEAST and count * 5 >= len(answers) * 4 else ""
+    return name if count >= LEAST and count * 5 >= len(tops) * 4 else ""

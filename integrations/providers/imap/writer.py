@@ -8,7 +8,6 @@ came, committed before each step that others can see.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from email.message import EmailMessage
-from email.parser import BytesHeaderParser
 from functools import partial
 from typing import Any
 
@@ -18,11 +17,9 @@ from integrations.contracts import AccountRef, OutgoingMail
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
 from integrations.imports.reading import mail_id
-from integrations.mail import mail as mail_parser
-from integrations.mail.headers import message_ids
+from integrations.mail import compose, mail as mail_parser
 from integrations.models import MailWrite
-from integrations.providers.imap import compose, labelling, progress, submission
-from integrations.providers.imap.compose import Answered
+from integrations.providers.imap import labelling, progress, submission
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import UNREAD
 from integrations.providers.imap.mails import SEEN, Found, Mails
@@ -224,13 +221,5 @@ def _answer(id: str, thread_id: str, message_id: str) -> Answer:
     return {"id": id, "thread_id": thread_id, "message_id": message_id}
 
 
-def _answered(found: Found) -> Answered:
-    headers = BytesHeaderParser().parsebytes(found.raw)
-    chain = [str(headers.get(name, "")) for name in ("references", "in-reply-to")]
-    known = next((ids for value in chain if (ids := message_ids(value))), [])
-    return Answered(
-        message_id=found.email.message_id,
-        references=tuple(known),
-        subject=found.email.subject,
-        raw=found.raw,
-    )
+def _answered(found: Found) -> compose.Answered:
+    return compose.answered(found.raw, found.email)

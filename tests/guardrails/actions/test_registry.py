@@ -22,7 +22,7 @@ from tests.guardrails.arguments import BASE
 from tests.guardrails.office import Office
 from tests.guardrails.values import account
 
-WRITTEN_TO = {"gmail", "imap", "gdrive", "calendar", "caldav", "jira", "mcp"}
+WRITTEN_TO = {"gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"}
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
     "files": FilesWriter,
@@ -34,7 +34,11 @@ WRITERS: dict[str, type] = {
 
 def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
     assert {action.kind for action in BY_NAME.values()} == WRITERS.keys()
-    assert [one.source for one in BY_SOURCE.values() if one.starts_turns] == ["gmail", "imap"]
+    assert [one.source for one in BY_SOURCE.values() if one.starts_turns] == [
+        "gmail",
+        "imap",
+        "jmap",
+    ]
     assert {one.source for one in BY_SOURCE.values() if one.is_writable} == WRITTEN_TO
     assert {
         source for source in BY_SOURCE if any(action.works_on(source) for action in ACTIONS)

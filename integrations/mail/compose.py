@@ -11,12 +11,14 @@ from datetime import datetime
 from email import message_from_bytes
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.parser import BytesHeaderParser
 from email.policy import SMTP
 from email.utils import format_datetime
 
-from integrations.contracts import AccountRef, OutgoingMail
+from integrations.contracts import AccountRef, Email, OutgoingMail
 from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
+from integrations.mail.headers import message_ids
 
 MARK = "X-Remit-Action"
 MOST_REFERENCES = 20
@@ -30,6 +32,19 @@ class Answered:
     references: tuple[str, ...]
     subject: str
     raw: bytes
+
+
+def answered(raw: bytes, email: Email) -> Answered:
+    """From a mail's bytes, and what was read in them."""
+    headers = BytesHeaderParser().parsebytes(raw)
+    chain = [str(headers.get(name, "")) for name in ("references", "in-reply-to")]
+    known = next((ids for value in chain if (ids := message_ids(value))), [])
+    return Answered(
+        message_id=email.message_id,
+        references=tuple(known),
+        subject=email.subject,
+        raw=raw,
+    )
 
 
 def message_id(key: str, address: str) -> str:

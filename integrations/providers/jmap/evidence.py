@@ -1,0 +1,118 @@
+"""What became of a write to a JMAP mailbox, by what Remit kept of it and by what the server shows.
+
+A mail was made and submitted in one request, for one state of the mailbox. Where the mailbox is in
+that state no more and shows no such mail, the request was not carried out and cannot be any more:
+the server would refuse it. A mailbox that is still as it was is changed for that, by a draft that
+is there for a moment.
+"""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import Changed
+from integrations.mail.compose import message_id
+from integrations.models import MailWrite
+from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers.imap import progress
+from integrations.providers.imap.evidence import SENDING
+from integrations.providers.jmap.answers import Done, EmailSaid
+from integrations.providers.jmap.labelling import role
+from integrations.providers.jmap.mailboxes import DRAFT, SEEN
+from integrations.providers.jmap.mails import Mails, mails_of
+
+# A server that is still handing a mail on is done by then.
+HANDED_ON_WITHIN = timedelta(minutes=10)
+AGAIN = timedelta(seconds=30)
+
+
+def find(account: AccountRef, key: str) -> Evidence:
+    """Raises ProviderError where the server has to be asked and is away. What is said to be not
+    sent will not be sent by a process that hangs, either: it is called off."""
+    row = MailWrite.objects.filter(account_id=account.id, key=key).first()
+    if row is None or row.operation in SENDING:
+        if progress.call_off(account.id, key):
+            return NotPerformed(proof="The mail had not left Remit, and cannot leave any more.")
+        row = MailWrite.objects.get(account_id=account.id, key=key)
+    if row.state == progress.DONE:
+        return Performed(response=row.answer, at=row.changed_at)
+    mails = mails_of(account)
+    if row.operation in SENDING:
+        return _of_sending(row, mails)
+    if row.operation == "create_draft":
+        return _of_draft(row, mails)
+    return _of_change(row, mails)
+
+
+def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
+    for _ in range(2):
+        state, known = mails.written(row.target["message_id"])
+        if known:
+            return _of_mail(row, known[0])
+        if state != row.target["state"]:
+            if not progress.refuse(row):
+                break  # it is tried anew at this moment, or done
+            return NotPerformed(
+                proof="The mailbox holds no such mail, and has changed since it was to be written. "
+                "The server refuses the request now."
+            )
+        _move_on(mails, row.target["state"])
+    return CannotTell(ask_again_at=timezone.now() + AGAIN)
+
+
+def _of_mail(row: MailWrite, said: EmailSaid) -> Evidence:
+    if DRAFT not in said.words:
+        answer = {
+            "id": said.id,
+            "thread_id": said.thread_id,
+            "message_id": row.target["message_id"],
+        }
+        return Performed(response=answer, at=row.changed_at)
+    # It was written, and nobody knows how far the server came with it.
+    until = row.changed_at + HANDED_ON_WITHIN
+    now = timezone.now()
+    return CannotTell(ask_again_at=min(now + AGAIN, until) if now < until else None)
+
+
+def _move_on(mails: Mails, state: str) -> None:
+    """Whatever was to be done in this state is refused from here on."""
+    email = {
+        "mailboxIds": {role(mails.mailboxes, "drafts"): True},
+        "keywords": {DRAFT: True, SEEN: True},
+        "subject": "Remit",
+        "bodyValues": {"text": {"value": "Remit takes this draft back at once."}},
+        "textBody": [{"partId": "text", "type": "text/plain"}],
+    }
+    call = ("Email/set", {"ifInState": state, "create": {"it": email}})
+    try:
+        done = mails.session.change(call).to(0, Done)
+    except Changed:
+        return
+    for made in (done.created or {}).values():
+        mails.session.change(("Email/set", {"destroy": [made.id]}))
+
+
+def _of_draft(row: MailWrite, mails: Mails) -> Evidence:
+    _, known = mails.written(message_id(row.key, mails.account.address))
+    for said in known:
+        return Performed(response={"id": said.id, "thread_id": said.thread_id}, at=row.changed_at)
+    return NotPerformed(proof="The mail server holds no draft of this key.")
+
+
+def _of_change(row: MailWrite, mails: Mails) -> Evidence:
+    """A change of a mail is there or not, and making it again changes nothing."""
+    deletes = row.operation == "delete_draft"
+    _, said = mails.get([str(row.target.get("id", ""))])
+    if not said:
+        if deletes:
+            return Performed(response={}, at=row.changed_at)
+        return NotPerformed(proof="The mail is not in the mailbox any more.")
+    if deletes:
+        return NotPerformed(proof="The draft is still there.")
+    labels = {one.casefold() for one in mails.mailboxes.labels(said[0])}
+    added = {one.casefold() for one in row.target.get("add", ())}
+    removed = {one.casefold() for one in row.target.get("remove", ())}
+    if labels >= added and labels.isdisjoint(removed):
+        return Performed(response={"id": said[0].id}, at=row.changed_at)
+    return NotPerformed(proof="The mail is where and as it was before.")

@@ -1,0 +1,283 @@
+"""Writes to one mailbox over JMAP, and mail out of it. Only `integrations.accounts.writes` may
+import this module.
+
+A JMAP server knows no idempotency keys. It refuses what was decided on another state of the mailbox
+than the present one, for a mail that goes out as for a label. So each write is a row (`MailWrite`)
+with the state that it was made on, committed before the server is called.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from email.message import EmailMessage
+from typing import Any
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef, OutgoingMail
+from integrations.credentials import credentials
+from integrations.exceptions import Changed, NotFound, ProviderError, Rejected, Unavailable
+from integrations.mail import compose
+from integrations.models import MailWrite
+from integrations.providers.imap import progress
+from integrations.providers.imap.folders import UNREAD
+from integrations.providers.jmap import labelling
+from integrations.providers.jmap.answers import (
+    SAID_CHARS,
+    Answers,
+    Call,
+    Created,
+    Done,
+    EmailSaid,
+    Refusal,
+)
+from integrations.providers.jmap.labelling import MOST_TRIES, Patch
+from integrations.providers.jmap.mailboxes import DRAFT
+from integrations.providers.jmap.mails import Found, Mails, mails_of
+from integrations.providers.jmap.writing import to_email, to_submission
+
+Answer = dict[str, Any]
+
+
+class JmapWriter:
+    """Satisfies `integrations.ports.mail.MailWriter`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self.request_id = ""
+        self._account = account
+
+    @property
+    def credential(self) -> str:
+        return credentials.fingerprint(self._account)
+
+    def archive(self, email_id: str, *, key: str) -> Answer:
+        return self._change("archive", email_id, add=(), remove=("INBOX",), key=key)
+
+    def trash_email(self, email_id: str, *, key: str) -> Answer:
+        return self._change("trash_email", email_id, add=("TRASH",), remove=("INBOX",), key=key)
+
+    def mark_read(self, email_id: str, *, key: str) -> Answer:
+        return self._change("mark_read", email_id, add=(), remove=(UNREAD,), key=key)
+
+    def move_email(self, email_id: str, *, folder_id: str, key: str) -> Answer:
+        """Out of every other folder."""
+
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            there = labelling.to_folder(mails.mailboxes, folder_id)
+
+            def make(said: EmailSaid) -> Patch:
+                places = dict.fromkeys(there, True)
+                return {} if said.mailboxes == there else {"mailboxIds": places}
+
+            labelling.set_together(mails, [email_id], make)
+            return {"id": email_id}
+
+        target = {"id": email_id, "add": [folder_id], "remove": []}
+        return self._written("move_email", key, write, target=target)
+
+    def change_labels(
+        self,
+        email_id: str,
+        *,
+        add: Sequence[str],
+        remove: Sequence[str],
+        thread_remove: Sequence[str] = (),
+        key: str,
+    ) -> Answer:
+        return self._change(
+            "change_labels", email_id, add=add, remove=remove, thread_remove=thread_remove, key=key
+        )
+
+    def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            message = self._composed(mails, mail, key)
+            wanted = self._draft(mails, message, blind_copies=True)
+            for _ in range(MOST_TRIES):
+                state, known = mails.written(str(message["Message-ID"]))
+                for said in known:
+                    return _answer(said.id, said.thread_id, message)
+                call = ("Email/set", {"ifInState": state, "create": {"draft": wanted}})
+                with suppress(Changed):
+                    done = mails.session.change(call).to(0, Done)
+                    _check(done.not_created)
+                    made = (done.created or {})["draft"]
+                    return _answer(made.id, made.thread_id, message)
+            raise Changed("the mailbox changes all the time")
+
+        return self._written("create_draft", key, write)
+
+    def delete_draft(self, draft_id: str, *, revision: str | None, key: str) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            for _ in range(MOST_TRIES):
+                state, said = mails.get([draft_id])
+                if not said:
+                    raise NotFound("no such draft")
+                drafts = mails.mailboxes.by_role.get("drafts")
+                if DRAFT not in said[0].words or drafts not in said[0].mailboxes:
+                    raise Changed("it is no draft any more")
+                call = ("Email/set", {"ifInState": state, "destroy": [draft_id]})
+                with suppress(Changed):
+                    _check(mails.session.change(call).to(0, Done).not_destroyed)
+                    return {}
+            raise Changed("the mailbox changes all the time")
+
+        return self._written("delete_draft", key, write, target={"id": draft_id})
+
+    def send_email(self, mail: OutgoingMail, *, key: str) -> Answer:
+        def written(mails: Mails) -> EmailMessage:
+            return self._composed(mails, mail, key)
+
+        return self._sent("send_email", mail, key, written)
+
+    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> Answer:
+        def written(mails: Mails) -> EmailMessage:
+            return compose.compose(
+                self._account,
+                mail,
+                key=key,
+                at=timezone.now(),
+                sent_on=_answered(mails.find(email_id)),
+            )
+
+        return self._sent("forward_email", mail, key, written)
+
+    def _written(
+        self,
+        operation: str,
+        key: str,
+        write: Callable[[Mails, MailWrite], Answer],
+        **about: Any,
+    ) -> Answer:
+        """Once: what is done under this key already is not done again."""
+        row = progress.begin(self._account.id, key, operation, **about)
+        if row.state == progress.DONE:
+            return dict(row.answer)
+        answer = write(mails_of(self._account), row)
+        progress.finish(row, answer)
+        return answer
+
+    def _change(
+        self,
+        operation: str,
+        email_id: str,
+        *,
+        add: Sequence[str],
+        remove: Sequence[str],
+        thread_remove: Sequence[str] = (),
+        key: str,
+    ) -> Answer:
+        def write(mails: Mails, row: MailWrite) -> Answer:
+            labelling.check(add, [*remove, *thread_remove])
+            ids = [email_id]
+            if thread_remove:
+                _, said = mails.get(ids)
+                others = mails.in_thread(said[0].thread_id) if said else ()
+                ids += [one.id for one in others if one.id != email_id]
+
+            def make(said: EmailSaid) -> Patch:
+                own = said.id == email_id
+                return labelling.patch(
+                    mails.mailboxes,
+                    said,
+                    add=add if own else (),
+                    remove=remove if own else thread_remove,
+                )
+
+            labelling.set_together(mails, ids, make)
+            return {"id": email_id}
+
+        target = {"id": email_id, "add": list(add), "remove": list(remove)}
+        return self._written(operation, key, write, target=target)
+
+    def _composed(self, mails: Mails, mail: OutgoingMail, key: str) -> EmailMessage:
+        answered = _answered(mails.find(mail.reply_to_id)) if mail.reply_to_id else None
+        return compose.compose(self._account, mail, key=key, at=timezone.now(), answered=answered)
+
+    def _draft(self, mails: Mails, message: EmailMessage, *, blind_copies: bool) -> dict[str, Any]:
+        drafts = labelling.role(mails.mailboxes, "drafts")
+        return to_email(mails.session, message, drafts=drafts, blind_copies=blind_copies)
+
+    def _sent(
+        self,
+        operation: str,
+        mail: OutgoingMail,
+        key: str,
+        written: Callable[[Mails], EmailMessage],
+    ) -> Answer:
+        """One request writes the mail and submits it, or does neither: the mail is refused where
+        the mailbox is not as it was looked at, and without the mail there is no submission."""
+        row = progress.begin(self._account.id, key, operation)
+        if row.state == progress.DONE:
+            return dict(row.answer)
+        progress.check(row)
+        mails = mails_of(self._account)
+        message = written(mails)
+        receivers = list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc)))
+        submission = to_submission(mails, receivers)
+        email = self._draft(mails, message, blind_copies=False)
+        for _ in range(MOST_TRIES):
+            state = mails.state()
+            progress.aim(row, {"message_id": str(message["Message-ID"]), "state": state})
+            if row.state == progress.STARTED:
+                progress.submit(row)
+            with suppress(Changed):
+                create = ("Email/set", {"ifInState": state, "create": {"mail": email}})
+                answer = self._submit(mails, row, message, (create, submission))
+                progress.finish(row, answer)
+                return answer
+        progress.refuse(row)
+        raise Busy("the mailbox changes all the time")
+
+    def _submit(
+        self, mails: Mails, row: MailWrite, message: EmailMessage, calls: tuple[Call, Call]
+    ) -> Answer:
+        """Raises Changed where nothing was done because something else was."""
+        try:
+            answers = mails.session.change(*calls)
+            made = _made(answers)
+        except Changed:
+            raise
+        except ProviderError as error:
+            if not error.outcome_unknown:
+                progress.refuse(row)
+            raise
+        try:
+            done = answers.to(1, Done)
+            _check(done.not_created)
+        except ProviderError as error:
+            if not error.outcome_unknown:
+                progress.refuse(row)
+                with suppress(ProviderError):
+                    mails.session.change(("Email/set", {"destroy": [made.id]}))
+            raise
+        if "sent" not in (done.created or {}):
+            raise Unavailable("the server does not say what became of the mail")
+        return _answer(made.id, made.thread_id, message)
+
+
+class Busy(Unavailable):
+    """Nothing was sent, and it may go out later."""
+
+    outcome_unknown = False
+
+
+def _made(answers: Answers) -> Created:
+    done = answers.to(0, Done)
+    _check(done.not_created)
+    if made := (done.created or {}).get("mail"):
+        return made
+    raise Unavailable("the server does not say what became of the mail")
+
+
+def _check(refused: dict[str, Refusal] | None) -> None:
+    for one in (refused or {}).values():
+        said = f"{one.type} {one.description or ''}".strip()[:SAID_CHARS]
+        raise Rejected("the server refused it", said=said)
+
+
+def _answer(id: str, thread_id: str | None, message: EmailMessage) -> Answer:
+    name = str(message["Message-ID"])
+    return {"id": id, "thread_id": thread_id or "", "message_id": name}
+
+
+def _answered(found: Found) -> compose.Answered:
+    return compose.answered(found.raw, found.email)
