@@ -58,7 +58,9 @@ def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[L
         try:
             found = mails.session.ask(("Email/changes", wanted)).to(0, EmailsChanged)
         except (CursorExpired, Rejected):  # a state that it does not know is an old one to it
-            yield from _look_anew(mails, mark, new_since=max(mark.begun_at, new_since))
+            # Servers say when a mail came by the second.
+            begun_at = mark.begun_at.replace(microsecond=0)
+            yield from _look_anew(mails, mark, new_since=max(begun_at, new_since))
             return
         if found.new_state == since and not found.more:
             return
@@ -101,9 +103,7 @@ def _changed(
     )
     for found in mails.read(_read_in(mails, ids, and_trash=True)):
         id, arrived = found.said.id, found.said.received_at
-        # Servers say when a mail came by the second.
-        first = max(new_since, mark.begun_at.replace(microsecond=0))
-        is_new = id not in known and arrived >= first
+        is_new = id not in known and arrived >= max(mark.begun_at, new_since)
         if is_new and _is_read_in(mails, found.said):
             yield f"jmap created {id}", _event(mails, "created", found)
         else:

@@ -89,8 +89,8 @@ def _move_on(mails: Mails, state: str) -> None:
         done = mails.session.change(call).to(0, Done)
     except Changed:
         return
-    for made in (done.created or {}).values():
-        mails.session.change(("Email/set", {"destroy": [made.id]}))
+    for created in (done.created or {}).values():
+        mails.session.change(("Email/set", {"destroy": [created.id]}))
 
 
 def _of_draft(row: MailWrite, mails: Mails) -> Evidence:

@@ -234,9 +234,9 @@ def session_of(account: AccountRef) -> JmapSession:
     session = JmapSession(sign_in, server, slot=slot, refused=refused)
     now = time.monotonic()
     with _lock:
-        kept = _resources.get(account.id)
-    if kept and kept[0] == sign_in.fingerprint and now - kept[1] < KEPT_SECONDS:
-        session.use(kept[2])
+        known = _resources.get(account.id)
+    if known and known[0] == sign_in.fingerprint and now - known[1] < KEPT_SECONDS:
+        session.use(known[2])
     else:
         session.find()
         with _lock:

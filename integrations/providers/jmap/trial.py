@@ -67,7 +67,7 @@ def speaks(url: str) -> bool:
     """Whether a server says, before any secret is given, that it keeps mail there: it asks for a
     sign-in at this address, and does not ask for one everywhere."""
     try:
-        return _asks(url) and not _asks(url.replace(WELL_KNOWN, NOTHING_THERE))
+        return _wants_sign_in(url) and not _wants_sign_in(url.replace(WELL_KNOWN, NOTHING_THERE))
     except ProviderError:
         return False
 
@@ -122,7 +122,7 @@ def _written_down(session: JmapSession, inbox: str) -> list[bytes]:
     return [f"{NAME}: {one.said[0] if one.said else ''}".encode() for one in found]
 
 
-def _asks(url: str) -> bool:
+def _wants_sign_in(url: str) -> bool:
     """Whether it asks for a sign-in, there or where it leads to within the site."""
     site = url
     for _ in range(MAX_REDIRECTS + 1):

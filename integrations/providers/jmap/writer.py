@@ -3,7 +3,7 @@ import this module.
 
 A JMAP server knows no idempotency keys. It refuses what was decided on another state of the mailbox
 than the present one, for a mail that goes out as for a label. So each write is a row (`MailWrite`)
-with the state that it was made on, committed before the server is called.
+with the state that it was created on, committed before the server is called.
 """
 
 from collections.abc import Callable, Sequence
@@ -99,8 +99,8 @@ class JmapWriter:
                 with suppress(Changed):
                     done = mails.session.change(call).to(0, Done)
                     _check(done.not_created)
-                    made = (done.created or {})["draft"]
-                    return _answer(made.id, made.thread_id, message)
+                    created = (done.created or {})["draft"]
+                    return _answer(created.id, created.thread_id, message)
             raise Changed("the mailbox changes all the time")
 
         return self._written("create_draft", key, write)
@@ -233,7 +233,7 @@ class JmapWriter:
         """Raises Changed where nothing was done because something else was."""
         try:
             answers = mails.session.change(*calls)
-            made = _made(answers)
+            created = _read_created(answers)
         except Changed:
             raise
         except ProviderError as error:
@@ -247,11 +247,11 @@ class JmapWriter:
             if not error.outcome_unknown:
                 progress.refuse(row)
                 with suppress(ProviderError):
-                    mails.session.change(("Email/set", {"destroy": [made.id]}))
+                    mails.session.change(("Email/set", {"destroy": [created.id]}))
             raise
         if "sent" not in (done.created or {}):
             raise Unavailable("the server does not say what became of the mail")
-        return _answer(made.id, made.thread_id, message)
+        return _answer(created.id, created.thread_id, message)
 
 
 class Busy(Unavailable):
@@ -260,11 +260,11 @@ class Busy(Unavailable):
     outcome_unknown = False
 
 
-def _made(answers: Answers) -> Created:
+def _read_created(answers: Answers) -> Created:
     done = answers.to(0, Done)
     _check(done.not_created)
-    if made := (done.created or {}).get("mail"):
-        return made
+    if created := (done.created or {}).get("mail"):
+        return created
     raise Unavailable("the server does not say what became of the mail")
 
 

@@ -1,6 +1,9 @@
 """What happened in a mailbox on a real JMAP server, seen once each."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from integrations.accounts import arrivals
 from integrations.models import Delivery, MailState
@@ -26,7 +29,7 @@ def test_what_was_there_is_no_news_and_what_comes_is_seen_once(box: Box) -> None
     assert look(box) == [("created", "New")]
     assert look(box) == []
 
-    id = box.reader.items(since=None, cursor=None, limit=10).items[0].id
+    (id,) = (one.id for one in box.page().items if one.subject == "Old")
     box.writer.change_labels(id, add=["Client"], remove=[], key="1")
     assert look(box) == [("updated", "Old")]
     with box.world.client(box.address) as client:
@@ -38,6 +41,8 @@ def test_what_was_there_is_no_news_and_what_comes_is_seen_once(box: Box) -> None
 
 def test_drafts_are_no_news_and_what_somebody_takes_out_of_the_junk_is(box: Box) -> None:
     look(box)
+    earlier = timezone.now() - timedelta(minutes=1)
+    MailState.objects.filter(account_id=box.account.id).update(begun_at=earlier)
     box.writer.create_draft(mail(), key="1")
     box.deliver("Wrongly sorted")
     with box.world.client(box.address) as client:
