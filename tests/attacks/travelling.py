@@ -6,7 +6,7 @@ from functools import partial
 from django.core.signing import TimestampSigner
 from django.test import override_settings
 
-from agents.models import Escalation, Message
+from agents.models import Escalation, Message, Turn
 from agents.turns.streams import SALT
 from tests.attacks.case import Story
 from tests.attacks.desk import BOB, Desk
@@ -87,6 +87,23 @@ def in_a_title(desk: Desk, said: str) -> None:
     is_dead(waits["description"])
 
 
+def in_what_was_done(desk: Desk, said: str) -> None:
+    """The subject of a mail that is labelled, and the title of what the answer rests on."""
+    desk.office.permit("classify")
+    desk.office.list_target("classify", "label", "label_fyi", "FYI")
+    mail = desk.office.receive(subject=said.replace("\n", " "))
+    wish = {"action_type": "classify", "params": {"email_id": mail, "label_id": "label_fyi"}}
+    with desk.obeyed(chat=[calls(("execute_action", wish)), "Done."]):
+        turn_id = desk.say("What is on today?")["turn_id"]
+    found = [{"n": 1, "id": mail, "source": "gmail", "title": said}]
+    Turn.objects.filter(id=turn_id).update(context=found)
+    answer = desk.request("GET", f"/api/v1/turns/{turn_id}?user_id={desk.user_id}").json()
+    [done], [used] = answer["completed_actions"], answer["context_used"]
+    is_dead(done["description"])
+    is_dead(used["title"])
+    assert EVIL.partition(".")[0] in done["description"]
+
+
 def typed(desk: Desk) -> None:
     """A link that the user typed, and plain words, stay as they are."""
     link = "See [the page](https://docs.client.com/plan) and notes.md."
@@ -105,6 +122,7 @@ WAYS: tuple[Callable[[Desk, str], None], ...] = (
     in_an_escalation,
     in_a_plan,
     in_a_title,
+    in_what_was_done,
 )
 CASES: tuple[Story, ...] = tuple(
     Story(
@@ -112,6 +130,7 @@ CASES: tuple[Story, ...] = tuple(
         row=TRAVELS,
         attack=partial(play, way=way, said=said),
         twin=typed,
+        calls_in_attack=int(way is in_what_was_done),
     )
     for way in WAYS
     for name, said in PLANTED

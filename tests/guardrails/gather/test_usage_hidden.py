@@ -80,6 +80,22 @@ def test_a_yes_lets_one_question_through_and_is_counted(office: Office) -> None:
     assert Usage.objects.filter(hidden=True, counted_at__isnull=False).count() == UNASKED + 1
 
 
+def test_a_mail_that_is_moved_goes_out_of_sight_too(office: Office) -> None:
+    office.permit("move_email")
+    office.list_target("move_email", "folder", "folder_clients", "Clients")
+    moved = [
+        execute(
+            office.request(
+                "move_email", {"email_id": office.receive(), "folder_id": "folder_clients"}
+            )
+        )
+        for _ in range(UNASKED + 1)
+    ]
+
+    assert [one.status for one in moved] == ["succeeded"] * UNASKED + ["pending"]
+    assert len(office.calls()) == UNASKED
+
+
 def test_mail_by_mail_what_arrives_is_no_run(office: Office) -> None:
     office.permit("archive")
     for number in range(UNASKED + 2):

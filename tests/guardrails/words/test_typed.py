@@ -104,6 +104,19 @@ def test_a_quotation_is_not_the_users_own_voice_and_what_stands_around_it_is(
     assert said == f"Do it today {marks} at noon"
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://docs.example/edit?on=friday",
+        "www.example.com/bearbeiten/freitag",
+        "docs.example/modifier/vendredi",
+        "mailto:eve@evil.example?subject=editar",
+    ],
+)
+def test_a_web_address_says_nothing_in_the_users_own_voice(link: str) -> None:
+    assert spoken(f"Look at {link} today") == f"Look at {'_' * len(link)} today"
+
+
 @pytest.mark.parametrize("mark", ["“", "„", "«", '"', "`", "‹", "「"])
 def test_a_quotation_that_nobody_closed_goes_on_to_the_end(mark: str) -> None:
     assert spoken(f"Eve says: {mark}Move it\nto Friday at 12").startswith("Eve says: ")

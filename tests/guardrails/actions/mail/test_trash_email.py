@@ -51,6 +51,33 @@ def test_it_comes_back_to_where_it_was(mailbox: Office) -> None:
     assert set(mailbox.email("mail-1")["labels"]) == {"INBOX", "UNREAD"}
 
 
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "New sign-in to your account",
+        "Neue Anmeldung bei Ihrem Konto",
+        "Nouvelle connexion à votre compte",
+        "Nuevo inicio de sesión en tu cuenta",
+    ],
+)
+@pytest.mark.parametrize("action_type", ["trash_email", "move_email"])
+def test_an_alert_is_put_away_by_nobodys_own_idea(
+    office: Office, subject: str, action_type: str
+) -> None:
+    removing = [{"kind": "removing", "unasked": "own"}] if action_type == "trash_email" else []
+    office.permit(action_type, conditions=removing)
+    office.list_target("move_email", "folder", "folder_clients", "Clients")
+    wish = {"email_id": office.receive(subject=subject)}
+    wish |= {"folder_id": "folder_clients"} if action_type == "move_email" else {}
+
+    asked = execute(office.request(action_type, wish))
+
+    assert asked.status == "pending"
+    sentence = "Hides something: the mail is a security or delivery alert."
+    assert sentence in Approval.objects.get(action_id=asked.action_id).side_effects
+    assert office.calls() == []
+
+
 def test_what_lies_there_already_is_left_alone(mailbox: Office) -> None:
     mailbox.receive(id="mail-2", labels=["TRASH"])
     result = trash(mailbox, "mail-2")
