@@ -90,6 +90,17 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ActionState:
+    """How far one action of a run is, by its latest phase."""
+
+    action_id: UUID
+    run_id: str
+    action_type: str
+    status: Status
+    decision_reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recorded:
     """One stored phase, as the executor and people's pages need it.
 

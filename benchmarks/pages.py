@@ -109,7 +109,8 @@ def pages(known: dict[str, Any]) -> dict[str, str]:
         "dead deliveries": (deliveries, {"state__exact": "dead"}),
         "syncs": ("/admin/knowledge/syncrun/", {}),
         "accounting of a week": ("/admin/knowledge/syncrun/accounting/", {"days": 7}),
-        "dashboard": ("/admin/", {}),
+        "activity": ("/admin/", {}),
+        "dashboard": ("/admin/agents/turn/dashboard/", {}),
         "one item": (f"/admin/knowledge/item/{known['middle']}/change/", {}),
     }
     return {name: f"{path}?{urlencode(query)}" for name, (path, query) in asked.items()}

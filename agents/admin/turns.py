@@ -5,17 +5,18 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
 from agents.models import Conversation, Message, Turn
-from agents.office import turn_page
+from agents.office import dashboard, turn_page
 from agents.office.dead_letters import queue_again
 from agents.turns import turns
 from audit.ledger import timeline
@@ -187,6 +188,15 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
     )
     change_form_outer_after_template = "agents/turn.html"
     buttons = {"stop": ("agents.change_turn",)}
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.dashboard)
+        return [path("dashboard/", view, name="agents_dashboard"), *super().get_urls()]
+
+    def dashboard(self, request: HttpRequest) -> HttpResponse:
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return dashboard.page(request, self.admin_site.each_context(request))
 
     def stop(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """There is a button only while the turn is not over."""

@@ -1,14 +1,14 @@
-"""The admin's first page: what happened in the last day, and where to look."""
+"""Figures of the last day, and what is open."""
 
 from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.db.models import Count
 from django.db.models.functions import TruncHour
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django_q.models import OrmQ
@@ -34,15 +34,13 @@ PLOT_HEIGHT, BAR_WIDTH, BAR_STEP = 100, 20, 24
 STATES = tuple(Delivery.State)
 
 
-def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+def page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """The dashboard of one organisation, for operators. A fixed number of queries."""
-    context |= {"title": "Dashboard", "model_is_offline": settings.MODEL_IS_OFFLINE}
-    if getattr(request.user, "is_superuser", False):
-        organisations, chosen = choose_organisation(request, limit=MANY)
-        context |= {"organisations": organisations, "organisation": chosen}
-        if chosen:
-            context |= figures(chosen, now=timezone.now())
-    return context
+    organisations, chosen = choose_organisation(request, limit=MANY)
+    context |= {"title": "Dashboard", "organisations": organisations, "organisation": chosen}
+    if chosen:
+        context |= figures(chosen, now=timezone.now())
+    return TemplateResponse(request, "agents/dashboard.html", context)
 
 
 def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:

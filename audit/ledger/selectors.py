@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from audit.contracts import LEDGER_TENANT, ActionPage, Artifact, Filters, Recorded
+from audit.contracts import LEDGER_TENANT, ActionPage, ActionState, Artifact, Filters, Recorded
 from audit.ledger import chain, ids, queries, vault
 from audit.ledger.keys import tenant_key
 from audit.models import ExecutedAgentAction
@@ -112,6 +112,14 @@ def actions_of_run(*, tenant_id: UUID, run_id: str) -> tuple[Recorded, ...]:
     """The actions of one run (a turn), each by its latest phase, oldest action first."""
     rows = queries.select_matching(Filters(tenant_id=tenant_id, run_id=run_id))
     return values(queries.join_payload(rows).order_by("action_id"))
+
+
+def states_of_runs(*, tenant_id: UUID, run_ids: Iterable[str]) -> tuple[ActionState, ...]:
+    """How the actions of several runs stand now, oldest action first, without their contents."""
+    rows = queries.select_latest(queries.select_phases())
+    rows = rows.filter(tenant_id=tenant_id, run_id__in=list(run_ids)).order_by("action_id")
+    names = tuple(ActionState.__dataclass_fields__)
+    return tuple(ActionState(**row) for row in rows.values(*names))
 
 
 def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:

@@ -12,6 +12,6 @@ UNFOLD = {
     "STYLES": [lambda _: static("remit/admin.css")],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "agents.office.dashboard.context",
+    "DASHBOARD_CALLBACK": "agents.activity.page.context",
     "SIDEBAR": {"navigation": "agents.office.sidebar.navigation"},
 }

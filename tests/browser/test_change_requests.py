@@ -166,7 +166,7 @@ def test_much_fits_a_phone_and_a_screen(office: Office, page: Page, problems: li
     expect(page.get_by_text("and 12 more.")).to_be_visible()
     shoot(page, "change-request-much")
     assert fits(page)
-    page.goto("/admin/")
+    page.goto("/admin/agents/turn/dashboard/")
     shoot(page, "dashboard")
     page.goto("/console/")
     page.get_by_text("Asked for", exact=True).click()

@@ -54,13 +54,13 @@ def test_a_passkey_is_set_up_and_opens_the_admin_by_itself(
     page.wait_for_url("**/recovery-codes/**")
     assert User.objects.get(username="operator").authenticator_set.count() == 2  # type: ignore[attr-defined]
     page.goto("/admin/")
-    assert page.title().startswith("Dashboard")
+    assert page.title().startswith("Activity")
 
     context.clear_cookies()
     page.goto("/admin/")
     page.get_by_role("button", name="Log in with a passkey").click()
     page.wait_for_url("**/admin/")
-    assert page.title().startswith("Dashboard")
+    assert page.title().startswith("Activity")
 
     context.clear_cookies()
     page.goto("/admin/")

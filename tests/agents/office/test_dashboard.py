@@ -1,4 +1,4 @@
-"""The admin's first page: figures, plot and sidebar."""
+"""Figures of the last day, their plot, and the sidebar."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ NOON = datetime(2026, 3, 10, 12, 20, tzinfo=UTC)
 
 
 def shown(client: Client, **query: str) -> Any:
-    answer = client.get(reverse("admin:index"), query)
+    answer = client.get(reverse("admin:agents_dashboard"), query)
     assert answer.status_code == 200
     return answer
 
@@ -124,13 +124,6 @@ def test_an_empty_plot_says_so() -> None:
     assert (drawn["bars"], drawn["summary"]) == ([], "No deliveries.")
 
 
-@pytest.mark.parametrize("offline", [True, False])
-def test_the_offline_stand_in_is_named(operator: Client, settings: Any, offline: bool) -> None:
-    settings.MODEL_IS_OFFLINE = offline
-
-    assert ("It is not a language model." in shown(operator).content.decode()) is offline
-
-
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
     assert "There is no organisation yet." in shown(operator).content.decode()
 
@@ -167,19 +160,19 @@ def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> No
     delivery(mailbox())
     client = log_in("clerk", "view_turn")
 
-    answer = shown(client)
-
-    assert "received" not in answer.context
+    assert client.get(reverse("admin:agents_dashboard")).status_code == 403
+    answer = client.get(reverse("admin:index"))
     titles = [
         item["title"] for group in answer.context["sidebar_navigation"] for item in group["items"]
     ]
-    assert titles == ["Dashboard", "Turns"]
+    assert titles == ["Activity", "Turns"]
 
 
 @pytest.mark.parametrize(
     ("view", "title"),
     [
-        ("admin:index", "Dashboard"),
+        ("admin:index", "Activity"),
+        ("admin:agents_dashboard", "Dashboard"),
         ("admin:guardrails_allowedaction_changelist", "Allowed actions"),
         ("admin:guardrails_policy_explain", "What may it do?"),
         ("admin:guardrails_ledger_reconciliation", "Reconciliation"),

@@ -100,5 +100,5 @@ def test_who_may_only_look_neither_confirms_nor_sees_the_secret(
 def test_the_dashboard_tells_of_who_is_not_reached(
     client: Client, row: CheckpointRecipient
 ) -> None:
-    page = client.get(reverse("admin:index"), {"organisation": row.organisation.slug})
+    page = client.get(reverse("admin:agents_dashboard"), {"organisation": row.organisation.slug})
     assert "auditor@example.com receives nothing until" in page.content.decode()

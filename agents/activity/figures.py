@@ -1,0 +1,151 @@
+"""Figures above the activity: what became of what came on each of the last days, why things were
+refused, how quickly people decided, and what models cost. Each opens the rows behind it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncDate
+
+from agents.activity import selection
+from agents.activity.outcomes import Outcome
+from agents.activity.selection import Wanted
+from agents.models import Turn
+from guardrails.facts.reasons import SENTENCES
+from guardrails.models import Approval
+from integrations.models import ModelCall
+
+DAYS = 14
+REASONS = 5
+HEIGHT, BAR, STEP = 100, 20, 28
+PLOTTED = tuple(one for one in Outcome if one != Outcome.WORKING)
+_REFUSED = """
+    SELECT action->>'reason', count(*)
+    FROM agents_turn, jsonb_array_elements(actions) action
+    WHERE organisation_id = %s AND created_at >= %s AND actions <> '[]'::jsonb
+        AND action->>'status' = 'refused'
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s
+"""
+_DECIDED = """
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY decided_at - created_at)
+    FROM guardrails_approval WHERE organisation_id = %s AND decided_at >= %s AND decided_by <> ''
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One piece of one day's bar, in units of the drawing."""
+
+    outcome: str
+    x: int
+    y: str
+    height: str
+    query: Mapping[str, str]
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Of the last DAYS days, today included. `without_model` is a share of the mails that got a
+    turn, None without any; `decided_within` is the median."""
+
+    bars: tuple[Bar, ...]
+    totals: tuple[tuple[str, str, int], ...]
+    highest: int
+    first: date
+    last: date
+    refused: tuple[tuple[str, str, int], ...]
+    decided_within: timedelta | None
+    cost: Decimal
+    without_model: float | None
+    waiting: int
+
+
+def load(organisation_id: UUID, *, today: date) -> Figures:
+    """Seven queries."""
+    first = today - timedelta(days=DAYS - 1)
+    since = datetime.combine(first, time.min, tzinfo=UTC)
+    counts = _count(Wanted(organisation_id=organisation_id, since=first))
+    days = [first + timedelta(days=number) for number in range(DAYS)]
+    highest = max(sum(counts[day, one.value] for one in PLOTTED) for day in days)
+    turns = Turn.objects.filter(
+        organisation_id=organisation_id, kind=Turn.Kind.INBOUND, created_at__gte=since
+    ).aggregate(every=Count("id"), matched=Count("id", filter=Q(ending=Turn.Ending.PATTERN)))
+    calls = ModelCall.objects.filter(organisation_id=organisation_id, at__gte=since)
+    waiting = Approval.objects.filter(
+        organisation_id=organisation_id, state=Approval.State.PENDING
+    ).count()
+    return Figures(
+        bars=tuple(_bars(counts, days, highest=highest)),
+        totals=tuple(
+            (one.value, one.label, sum(counts[day, one.value] for day in days)) for one in PLOTTED
+        ),
+        highest=highest,
+        first=first,
+        last=today,
+        refused=tuple(
+            (reason, SENTENCES.get(reason, reason.replace("_", " ")), number)
+            for reason, number in _ask(_REFUSED, organisation_id, since, REASONS)
+        ),
+        decided_within=_ask(_DECIDED, organisation_id, since)[0][0],
+        cost=calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
+        without_model=turns["matched"] / turns["every"] if turns["every"] else None,
+        waiting=waiting,
+    )
+
+
+def _count(wanted: Wanted) -> Counter[tuple[date, str]]:
+    """How many rows came to what on which day."""
+    counts: Counter[tuple[date, str]] = Counter()
+    for rows, by in (
+        (selection.deliveries(wanted), "received_at"),
+        (selection.requests(wanted), "created_at"),
+    ):
+        grouped: Any = selection.within(rows, wanted, by=by)
+        for row in (
+            grouped.annotate(day=TruncDate(by, tzinfo=UTC))
+            .order_by()
+            .values("day", "outcome")
+            .annotate(number=Count("id"))
+        ):
+            counts[row["day"], row["outcome"]] += row["number"]
+    return counts
+
+
+def _bars(counts: Counter[tuple[date, str]], days: list[date], *, highest: int) -> list[Bar]:
+    bars = []
+    for number, day in enumerate(days):
+        top = float(HEIGHT)
+        for one in reversed(PLOTTED):
+            count = counts[day, one.value]
+            if not count:
+                continue
+            height = HEIGHT * count / highest
+            top -= height
+            bars.append(
+                Bar(
+                    outcome=one.value,
+                    x=number * STEP,
+                    y=f"{top:.2f}",
+                    height=f"{height:.2f}",
+                    query={
+                        "since": day.isoformat(),
+                        "until": day.isoformat(),
+                        "outcome": one.value,
+                    },
+                    title=f"{day:%A %-d %B}: {count} {one.label.lower()}",
+                )
+            )
+    return bars
+
+
+def _ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())

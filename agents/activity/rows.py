@@ -1,0 +1,215 @@
+"""A row of the activity in words: who, about what, what was done, asked, refused or left alone,
+and why, with ways to all that stands behind it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.text import Truncator
+
+from agents.activity.outcomes import COLOURS, Outcome
+from agents.activity.selection import CHAT, KINDS, Place, kind_of, moment_of
+from agents.answer.records import STATUS_WORDS, describe, sentence_of
+from agents.models import Message, Turn
+from audit.contracts import ActionState
+from audit.ledger import selectors, timeline
+from guardrails.actions.registry import BY_NAME
+from integrations.models import Delivery
+from knowledge.ingest.reading import SENTENCES
+from knowledge.models import Item
+
+SHOWN_ACTIONS, TITLE_CHARS = 5, 140
+LEFT_ALONE = {
+    "unknown_account": "No account of this user is known here.",
+    "unchanged": "Nothing in it was new.",
+    "stale": "A newer version was here already.",
+    "absent": "It was deleted, and had never been seen here.",
+    "own_mail": "The user wrote it.",
+    "account_paused": "The account is paused, so no agent looked at it.",
+    "duplicate_item": "An agent had looked at it before.",
+    "deleted": "It was deleted before an agent could look at it.",
+}
+READ = {
+    "created": "It was read in, so that agents can find it.",
+    "updated": "Its new version was read in.",
+    "deleted": "What was known of it was forgotten.",
+}
+STATUSES = {"blocked": "refused", "denied": "refused", "waiting": "pending", "pending": "under way"}
+"""How an action stands by the ledger, in the words of an answer (`STATUS_WORDS`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """One action: what it was, how it stands now, and why where it was not done."""
+
+    what: str
+    status: str
+    colour: str
+    why: str
+    link: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    place: Place
+    day: str
+    time: str
+    kind: str
+    who: str
+    title: str
+    person: str
+    outcome: str
+    colour: str
+    why: str
+    done: tuple[Done, ...]
+    more: int
+    link: str
+    links: tuple[tuple[str, str], ...]
+
+
+def render(found: Sequence[Delivery | Turn], *, organisation_id: UUID) -> list[Row]:
+    """The rows in words. Three queries at most, however many rows."""
+    deliveries = [row for row in found if isinstance(row, Delivery)]
+    requests = [row for row in found if isinstance(row, Turn)]
+    turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
+    items = _items(deliveries)
+    said = dict(
+        Message.objects.filter(turn__in=requests, role=Message.Role.USER).values_list(
+            "turn_id", "content"
+        )
+    )
+    states = selectors.states_of_runs(
+        tenant_id=organisation_id, run_ids=[str(turn.id) for turn in turns]
+    )
+    by_run: dict[str, list[ActionState]] = {}
+    for one in states:
+        by_run.setdefault(one.run_id, []).append(one)
+    return [
+        _delivery(row, items.get((row.account_id, row.source_id)), by_run)
+        if isinstance(row, Delivery)
+        else _request(row, said.get(row.id, ""), by_run)
+        for row in found
+    ]
+
+
+def turn_of(delivery: Delivery) -> Turn | None:
+    return getattr(delivery, "turn", None)
+
+
+def _items(deliveries: Iterable[Delivery]) -> dict[tuple[UUID | None, str], Item]:
+    rows = Item.objects.filter(
+        account_id__in={row.account_id for row in deliveries if row.account_id},
+        source_id__in={row.source_id for row in deliveries},
+    ).only("account_id", "source_id", "title", "sender_name", "sender_address")
+    return {(row.account_id, row.source_id): row for row in rows}
+
+
+def _delivery(row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[ActionState]]) -> Row:
+    turn = turn_of(row)
+    done, more = _done(turn, by_run)
+    page = reverse("admin:integrations_delivery_change", args=[row.id])
+    turn_page = reverse("admin:agents_turn_change", args=[turn.id]) if turn else ""
+    item_page = reverse("admin:knowledge_item_change", args=[item.id]) if item else ""
+    sender = item and (item.sender_name or item.sender_address)
+    return _row(
+        row,
+        kind=KINDS.get(kind_of(row.source), "Item"),
+        who=sender or "",
+        title=(item.title if item else "") or row.source_id,
+        person=row.account.external_user_id if row.account else "",
+        why="" if done else _why(row, turn),
+        done=done,
+        more=more,
+        link=turn_page or page,
+        links=(("Item", item_page), ("Turn", turn_page), ("Delivery", page)),
+    )
+
+
+def _request(row: Turn, said: str, by_run: Mapping[str, Sequence[ActionState]]) -> Row:
+    done, more = _done(row, by_run)
+    page = reverse("admin:agents_turn_change", args=[row.id])
+    talk = reverse("admin:agents_conversation_change", args=[row.conversation_id])
+    return _row(
+        row,
+        kind=KINDS[CHAT],
+        who=row.external_user_id,
+        title=" ".join(said.split()) or "Decided about what waited.",
+        person=row.external_user_id,
+        why="" if done else _ending(row),
+        done=done,
+        more=more,
+        link=page,
+        links=(("Conversation", talk), ("Turn", page)),
+    )
+
+
+def _row(row: Delivery | Turn, *, links: Iterable[tuple[str, str]], **words: Any) -> Row:
+    at: datetime = moment_of(row)
+    outcome = Outcome(row.outcome)  # type: ignore[union-attr]  # annotated by agents.activity.outcomes
+    words["title"] = timeline.reveal(Truncator(words["title"]).chars(TITLE_CHARS))
+    words["who"] = timeline.reveal(words["who"])
+    return Row(
+        place=Place(at=at, id=row.pk),
+        day=f"{at.astimezone(UTC):%A %-d %B %Y}",
+        time=f"{at.astimezone(UTC):%H:%M}",
+        outcome=outcome.label,
+        colour=COLOURS[outcome],
+        links=tuple((name, link) for name, link in links if link),
+        **words,
+    )
+
+
+def _why(row: Delivery, turn: Turn | None) -> str:
+    """Why nothing was done about it."""
+    if row.state in (Delivery.State.QUEUED, Delivery.State.RUNNING):
+        return "It waits for what does not answer." if row.waiting_since else "It is being read."
+    if row.state == Delivery.State.DEAD:
+        known = SENTENCES.get(row.reason)
+        return known or f"It was set aside: {row.reason.replace('_', ' ')}."
+    if turn is not None:
+        return _ending(turn)
+    return LEFT_ALONE.get(row.reason) or READ.get(row.kind, row.reason.replace("_", " "))
+
+
+def _ending(turn: Turn) -> str:
+    """What became of a turn that asked for no action."""
+    if turn.state == Turn.State.FAILED or turn.ending == Turn.Ending.ERROR:
+        return f"It ended early: {turn.error_code.replace('_', ' ') or 'something broke'}."
+    if turn.state != Turn.State.FINISHED:
+        return "An agent is at work on it."
+    if turn.ending in (Turn.Ending.LIMIT, Turn.Ending.STOPPED, Turn.Ending.ESCALATED):
+        return f"{turn.get_ending_display()}."
+    if turn.kind == Turn.Kind.INBOUND:
+        return "An agent looked at it, and saw nothing to do."
+    is_question = turn.ending == Turn.Ending.QUESTION
+    return "The agent asked the user back." if is_question else "It was answered in words."
+
+
+def _done(
+    turn: Turn | None, by_run: Mapping[str, Sequence[ActionState]]
+) -> tuple[tuple[Done, ...], int]:
+    """What its agent asked for, as it stands in the ledger now, and how much more there was."""
+    if turn is None:
+        return (), 0
+    words = {str(one.get("action_id")): one for one in turn.actions}
+    rows = [one for one in by_run.get(str(turn.id), ()) if one.action_type in BY_NAME]
+    return tuple(_action(one, words.get(str(one.action_id))) for one in rows[:SHOWN_ACTIONS]), max(
+        0, len(rows) - SHOWN_ACTIONS
+    )
+
+
+def _action(one: ActionState, words: Mapping[str, Any] | None) -> Done:
+    status = STATUSES.get(one.status, one.status)
+    refused = status == "refused"
+    if status == "pending" and words and words["status"] == "held":
+        status = "held"
+    return Done(
+        what=timeline.reveal(describe(words)) if words else BY_NAME[one.action_type].title,
+        status=STATUS_WORDS.get(status, status),
+        colour=timeline.COLOURS.get(one.status, ""),
+        why=timeline.reveal(sentence_of(words)) if words and refused else "",
+        link=reverse("admin:audit_executedagentaction_changelist") + f"?q={one.action_id}",
+    )

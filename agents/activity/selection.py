@@ -1,0 +1,141 @@
+"""The rows of the activity: deliveries and turns of conversations, newest first."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+
+from agents.activity import outcomes
+from agents.models import Message, Turn
+from integrations.models import Delivery
+from integrations.ports.registry import BY_SOURCE
+from knowledge.ingest.indexing import words_query
+from knowledge.models import Item
+
+CHAT = "chat"
+KINDS = {
+    "mail": "Mail",
+    "files": "Document",
+    "calendar": "Event",
+    "issues": "Issue",
+    "messages": "Message",
+    "tools": "Tool",
+    CHAT: "Request",
+}
+"""What came, by the kind of its source; a request is what a user said to the agent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the list goes on: the last row before it. As text in addresses of pages."""
+
+    at: datetime
+    id: UUID
+
+    def __str__(self) -> str:
+        return f"{self.at.astimezone(UTC):%Y%m%dT%H%M%S.%f}_{self.id.hex}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Place | None":
+        at, _, id = text.partition("_")
+        try:
+            found = datetime.strptime(at, "%Y%m%dT%H%M%S.%f").replace(tzinfo=UTC)
+            return cls(at=found, id=UUID(id))
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which rows of one organisation. What is empty chooses nothing out; days are UTC's."""
+
+    organisation_id: UUID
+    words: str = ""
+    person: str = ""
+    kind: str = ""
+    outcome: str = ""
+    reason: str = ""
+    since: date | None = None
+    until: date | None = None
+    before: Place | None = None
+
+
+def select(wanted: Wanted, *, limit: int) -> list[Delivery | Turn]:
+    """Up to `limit` rows with their `outcome`, newest first. Two queries at most."""
+    found: list[Delivery | Turn] = []
+    if wanted.kind != CHAT:
+        rows = deliveries(wanted).select_related("account", "turn")
+        found += _newest(rows, wanted, by="received_at", limit=limit)
+    if wanted.kind in ("", CHAT):
+        rows = requests(wanted).defer("context")
+        found += _newest(rows, wanted, by="created_at", limit=limit)
+    return sorted(found, key=lambda row: (moment_of(row), row.pk), reverse=True)[:limit]
+
+
+def moment_of(row: Delivery | Turn) -> datetime:
+    return row.received_at if isinstance(row, Delivery) else row.created_at
+
+
+def deliveries(wanted: Wanted) -> Any:
+    """Each with its `outcome`."""
+    rows = Delivery.objects.filter(organisation_id=wanted.organisation_id)
+    if wanted.kind:
+        rows = rows.filter(source__in=[one for one in BY_SOURCE if kind_of(one) == wanted.kind])
+    if wanted.person:
+        rows = rows.filter(account__external_user_id=wanted.person)
+    if wanted.words:
+        items = Item.objects.filter(
+            Q(search=words_query(wanted.words)) | Q(source_id=wanted.words),
+            account__organisation_id=wanted.organisation_id,
+            account=OuterRef("account"),
+            source_id=OuterRef("source_id"),
+            deleted_at=None,
+        )
+        rows = rows.filter(Exists(items))
+    if wanted.reason:
+        refused = Q(turn__actions__contains=[{"reason": wanted.reason}])
+        rows = rows.filter(refused | Q(reason=wanted.reason))
+    return outcomes.of_deliveries(rows, only=wanted.outcome)
+
+
+def requests(wanted: Wanted) -> Any:
+    """What users said, each with its `outcome`."""
+    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind=Turn.Kind.CHAT)
+    if wanted.person:
+        rows = rows.filter(external_user_id=wanted.person)
+    for word in wanted.words.split():
+        said = Message.objects.filter(
+            turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
+        )
+        rows = rows.filter(Exists(said))
+    if wanted.reason:
+        rows = rows.filter(actions__contains=[{"reason": wanted.reason}])
+    return outcomes.of_turns(rows, only=wanted.outcome)
+
+
+def kind_of(source: str) -> str:
+    known = BY_SOURCE.get(source)
+    return known.kind if known else ""
+
+
+def within(rows: Any, wanted: Wanted, *, by: str) -> Any:
+    """Those of the wanted days."""
+    if wanted.since:
+        rows = rows.filter(**{f"{by}__gte": _midnight(wanted.since)})
+    if wanted.until:
+        rows = rows.filter(**{f"{by}__lt": _midnight(wanted.until + timedelta(days=1))})
+    return rows
+
+
+def _newest(rows: Any, wanted: Wanted, *, by: str, limit: int) -> list[Any]:
+    rows = within(rows, wanted, by=by)
+    if last := wanted.before:
+        behind = Q(**{f"{by}__lt": last.at}) | Q(**{by: last.at, "pk__lt": last.id})
+        rows = rows.filter(behind, **{f"{by}__lte": last.at})  # twice: no index helps with an OR
+    return list(rows.order_by(f"-{by}", "-pk")[:limit])
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
