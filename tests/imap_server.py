@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
+from uuid import uuid4
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -202,7 +203,9 @@ def certificate(folder: Path, *names: str, expired: bool = False, days: float = 
     """A certificate for 127.0.0.1 and these names, good for `days`, in `ca.pem`, and with its key
     in the file that is returned."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mail on loopback")])
+    # Of two that are trusted at once, the one is found by its name.
+    title = f"loopback {uuid4().hex[:8]}"
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, title)])
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder()

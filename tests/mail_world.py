@@ -119,10 +119,12 @@ namespace inbox {{
 
 @dataclass
 class Sink:
-    """Where mail comes out that was handed on. `refused` receivers are refused."""
+    """Where mail comes out that was handed on. `refused` receivers are refused. What is taken goes
+    on to the mail server at `lmtp`, where there is one."""
 
     taken: list[tuple[str, list[str], bytes]] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
+    lmtp: int = 0
 
     def of(self, sender: str) -> list[tuple[str, list[str], bytes]]:
         """What this sender handed on."""
@@ -138,6 +140,9 @@ class Sink:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         self.taken.append((envelope.mail_from, list(envelope.rcpt_tos), bytes(envelope.content)))
+        if self.lmtp:
+            with smtplib.LMTP("127.0.0.1", self.lmtp, timeout=SECONDS) as lmtp:
+                lmtp.sendmail(envelope.mail_from, envelope.rcpt_tos, envelope.content)
         return "250 2.0.0 Taken"
 
 
@@ -175,13 +180,15 @@ class MailWorld:
 
 
 @contextlib.contextmanager
-def running_mail_world() -> Iterator[MailWorld]:
-    """Serves until the block ends. The certificate is trusted meanwhile."""
+def running_mail_world(*, delivers: bool = False) -> Iterator[MailWorld]:
+    """Serves until the block ends. The certificate is trusted meanwhile. Where it `delivers`, what
+    is sent arrives in the mailboxes here."""
     # Not below pytest's folders: those are for root alone, and the server keeps mail as nobody.
     with (
         tempfile.TemporaryDirectory(prefix="remit-mail-", ignore_cleanup_errors=True) as name,
         _served(Path(name)) as world,
     ):
+        world.sink.lmtp = world.lmtp if delivers else 0
         yield world
 
 

@@ -46,6 +46,9 @@ def _look(account: AccountRef, row: CalendarWrite) -> Evidence:
         return NotPerformed(proof="What the calendar holds under this name is not from this write.")
     if row.operation == "cancel_event":
         return NotPerformed(proof="The event is still in the calendar.")
+    if not row.etag_before:
+        # It is kept before the change is sent.
+        return NotPerformed(proof="Remit had not sent the change yet.")
     if etag == row.etag_before:
         return NotPerformed(proof="The event is as it was before.")
     # Somebody else has changed it since: on top of this write, or in its place.

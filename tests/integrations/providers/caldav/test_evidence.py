@@ -89,6 +89,14 @@ def test_what_somebody_else_changed_since_is_a_persons_question(box: Box) -> Non
     assert box.reader.evidence(KEY) == CannotTell(ask_again_at=None)
 
 
+def test_a_change_that_ended_before_it_was_sent_is_no_question(box: Box) -> None:
+    box.server.put("plan", event("Plan"))
+    begin(box, "change_event")
+    wait()
+
+    assert box.reader.evidence(KEY) == NotPerformed(proof="Remit had not sent the change yet.")
+
+
 def test_an_event_that_is_gone_was_cancelled(box: Box) -> None:
     begin(box, "cancel_event")
 
