@@ -1,10 +1,13 @@
 """Figures of the last day, and what is open."""
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.apps import apps
+from django.contrib import admin
 from django.db.models import Count
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest, HttpResponse
@@ -32,19 +35,62 @@ MANY = 100  # how far open things are counted: beyond, “more than” is enough
 CARDS = 5
 PLOT_HEIGHT, BAR_WIDTH, BAR_STEP = 100, 20, 24
 STATES = tuple(Delivery.State)
+Rights = Callable[[str], bool]  # by the name of a list in addresses
 
 
 def page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """The dashboard of one organisation, for operators. A fixed number of queries."""
+    """The dashboard of one of somebody's organisations: what they have the right to see. A fixed
+    number of queries. Raises Http404 where the address names an organisation that is not theirs."""
     organisations, chosen = choose_organisation(request, limit=MANY)
     context |= {"title": "Dashboard", "organisations": organisations, "organisation": chosen}
     if chosen:
-        context |= figures(chosen, now=timezone.now())
+        context |= figures(chosen, _rights_of(request), now=timezone.now())
     return TemplateResponse(request, "agents/dashboard.html", context)
 
 
-def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
+def _rights_of(request: HttpRequest) -> Rights:
+    """Whether somebody meets the rows of a model in the admin."""
+
+    def may_view(name: str) -> bool:
+        app, _, model = name.rpartition("_")
+        registered = admin.site._registry[apps.get_model(app, model)]
+        return bool(registered.has_view_permission(request))
+
+    return may_view
+
+
+def figures(organisation: Organisation, may_view: Rights, *, now: datetime) -> dict[str, Any]:
     since = now - timedelta(hours=HOURS)
+    found: dict[str, Any] = {"since": timeline.moment(since)}
+    if may_view("integrations_delivery"):
+        found |= _deliveries(organisation, since, now=now)
+    if may_view("audit_executedagentaction"):
+        found |= {
+            "actions": action_rows(organisation, since),
+            "sealing": load_progress(organisation.id),
+            "verified": verify.find_last(organisation.id, now=now),
+            "undelivered": recipients.problems(organisation.id, now=now),
+            "unstamped": time_stamps.problems(now=now),
+            "incidents": incidents.open_count(organisation.id, now=now),
+        }
+    waiting = 0
+    if may_view("guardrails_approval"):
+        cards = list_cards(organisation_id=organisation.id, state="pending", limit=MANY + 1)
+        waiting = len(cards)
+        found["waiting"] = [
+            {
+                "description": timeline.reveal(card.description),
+                "user": card.external_user_id,
+                "link": reverse("admin:guardrails_approval_change", args=[card.id]),
+            }
+            for card in cards[:CARDS]
+        ]
+    tiles = open_things(organisation, since, waiting=waiting)
+    found["open_things"] = [tile for name, tile in tiles if may_view(name)]
+    return found
+
+
+def _deliveries(organisation: Organisation, since: datetime, *, now: datetime) -> dict[str, Any]:
     hourly = Counter(
         {
             (row["hour"], row["state"]): row["number"]
@@ -55,27 +101,10 @@ def figures(organisation: Organisation, *, now: datetime) -> dict[str, Any]:
             .order_by()
         }
     )
-    cards = list_cards(organisation_id=organisation.id, state="pending", limit=MANY + 1)
     return {
-        "since": timeline.moment(since),
         "deliveries": delivery_rows(hourly, organisation),
         "received": sum(hourly.values()),
         "plot": plot(hourly, now=now),
-        "actions": action_rows(organisation, since),
-        "sealing": load_progress(organisation.id),
-        "verified": verify.find_last(organisation.id, now=now),
-        "undelivered": recipients.problems(organisation.id, now=now),
-        "unstamped": time_stamps.problems(now=now),
-        "incidents": incidents.open_count(organisation.id, now=now),
-        "waiting": [
-            {
-                "description": timeline.reveal(card.description),
-                "user": card.external_user_id,
-                "link": reverse("admin:guardrails_approval_change", args=[card.id]),
-            }
-            for card in cards[:CARDS]
-        ],
-        "open_things": open_things(organisation, since, waiting=len(cards)),
     }
 
 
@@ -114,7 +143,8 @@ def action_rows(organisation: Organisation, since: datetime) -> list[dict[str, A
 
 def open_things(
     organisation: Organisation, since: datetime, *, waiting: int
-) -> list[dict[str, Any]]:
+) -> list[tuple[str, dict[str, Any]]]:
+    """Tiles, each with the name of the list that it leads to."""
     failed = Turn.objects.filter(
         organisation=organisation, created_at__gte=since, state=Turn.State.FAILED
     )
@@ -156,9 +186,9 @@ def open_things(
     ]
 
 
-def _tile(label: str, number: int, name: str, **filters: Any) -> dict[str, Any]:
+def _tile(label: str, number: int, name: str, **filters: Any) -> tuple[str, dict[str, Any]]:
     address = reverse(f"admin:{name}_changelist")
-    return {
+    return name, {
         "label": label,
         "number": str(number) if number <= MANY else f"more than {MANY}",
         "link": f"{address}?{urlencode(filters)}" if filters else address,

@@ -159,7 +159,7 @@ def _here(path: str, links: Iterable[str]) -> str:
 
 def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
     yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
+    dashboard = reverse("admin:agents_dashboard")
+    yield {"title": "Dashboard", "icon": "space_dashboard", "link": dashboard}
     if getattr(request.user, "is_superuser", False):
-        dashboard = reverse("admin:agents_dashboard")
-        yield {"title": "Dashboard", "icon": "space_dashboard", "link": dashboard}
         yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

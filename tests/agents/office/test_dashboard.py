@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.office import dashboard, sidebar
+from agents.office import dashboard, roles, sidebar
 from audit.ledger.ids import uuid7
 from guardrails.models import ChangeRequest
-from integrations.models import Delivery, Organisation
+from integrations.models import Delivery, Membership, Organisation
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.audit.entries import append_action
 from tests.clients import log_in
@@ -156,16 +156,51 @@ def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
     assert "Nothing is sealed yet." in shown(operator).content.decode()
 
 
-def test_figures_are_for_superusers_and_the_sidebar_for_what_one_may_see() -> None:
+def test_staff_see_the_figures_of_their_own_organisation_and_no_other() -> None:
+    ours, theirs = mailbox(), mailbox(slug="elsewhere")
+    viewer = log_in("val", *(name.partition(".")[2] for name in roles.VIEWER))
+    Membership.objects.exclude(organisation_id=ours.organisation_id).delete()
+    delivery(ours)
+    for number in (1, 2):
+        delivery(theirs, number)
+    unasked = shown(viewer)
+    other, unknown = (
+        viewer.get(reverse("admin:index"), {"organisation": slug})
+        for slug in ("elsewhere", "nowhere")
+    )
+
+    assert unasked.context["organisation"].slug == "default"
+    assert unasked.context["received"] == 1
+    assert [one.slug for one in unasked.context["organisations"]] == ["default"]
+    labels = {tile["label"] for tile in unasked.context["open_things"]}
+    assert "Open approvals" in labels
+    assert "Tasks in the queue" not in labels  # of the whole installation
+    assert (other.status_code, unknown.status_code) == (404, 404)
+    assert other.content.replace(b"elsewhere", b"") == unknown.content.replace(b"nowhere", b"")
+
+
+def test_figures_and_sidebar_are_of_what_one_may_see() -> None:
     delivery(mailbox())
     client = log_in("clerk", "view_turn")
 
-    assert client.get(reverse("admin:agents_dashboard")).status_code == 403
-    answer = client.get(reverse("admin:index"))
+    answer = shown(client)
+
+    assert [key for key in ("received", "actions", "waiting") if key in answer.context] == []
+    assert [tile["label"] for tile in answer.context["open_things"]] == [
+        "Failed turns",
+        "Turns that wait for a process",
+    ]
     titles = [
         item["title"] for group in answer.context["sidebar_navigation"] for item in group["items"]
     ]
-    assert titles == ["Activity", "Turns"]
+    assert titles == ["Activity", "Dashboard", "Turns"]
+
+
+def test_staff_of_no_organisation_are_told_so() -> None:
+    client = log_in("nobody", "view_delivery")
+    delivery(mailbox())
+
+    assert "You belong to no organisation yet." in shown(client).content.decode()
 
 
 @pytest.mark.parametrize(
