@@ -43,7 +43,10 @@ OF_ALL = {
 # Addresses that name a row by something else than its key.
 SPECIAL = {"approval_id": Approval, "format": None, "app_label": None, "url": None}
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
-SECRETS = re.compile(r'(name="csrfmiddlewaretoken" value|nonce|data-csrf)="[^"]*"')
+SECRETS = re.compile(
+    r'(name="csrfmiddlewaretoken" value|nonce|data-csrf)="[^"]*"|Since [-0-9]{10} [:0-9]{8} UTC'
+    r"|Not sealed since [^:]*|Sealed [^,]* ago"
+)
 
 
 class Neighbours:
