@@ -21,6 +21,7 @@ TESTS = (
     "tests/config/rest/test_schema.py",
     "tests/config/test_urls_input.py",
     "tests/integrations/web/test_webhooks.py",
+    "tests/agents/api/mcp/test_server.py",
 )
 
 

@@ -1,15 +1,10 @@
 """Other agents act through Remit: a real MCP client at the web process's own entrance."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
-import anyio
 import httpx
-import httpx2
 import pytest
-from mcp import Client, types
-from mcp.client.streamable_http import streamable_http_client
 
 from agents.api.mcp import door
 from audit.ledger.ids import uuid7
@@ -18,73 +13,11 @@ from audit.models import ExecutedAgentAction
 from guardrails.approve import approvals
 from guardrails.execute.executor import execute
 from integrations.models import Organisation, ServiceToken
-from tests.guardrails.office import Office, settle
-from tests.office import entrance
-from tests.sandbox_server import running_sandbox, serving
+from tests.agents.api.mcp.outside import Outside
+from tests.guardrails.office import settle
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 FYI = {"action": "classify"}
-
-
-@dataclass(kw_only=True)
-class Outside:
-    """An outside agent with a token of this office."""
-
-    url: str
-    office: Office
-    token: str
-
-    def headers(self, **changes: str) -> dict[str, str]:
-        found = {"Authorization": f"Bearer {self.token}", "X-User-ID": self.office.user_id}
-        return found | changes
-
-    def session(self, work: Any, *, mode: str = "auto", **headers: str) -> Any:
-        async def main() -> Any:
-            async with (
-                httpx2.AsyncClient(headers=self.headers(**headers)) as http,
-                Client(
-                    streamable_http_client(self.url, http_client=http), mode=mode, cache=None
-                ) as client,
-            ):
-                return await work(client)
-
-        return anyio.run(main)
-
-    def tools(self, mode: str = "auto") -> dict[str, types.Tool]:
-        async def listed(client: Client) -> Any:
-            return (await client.list_tools()).tools
-
-        return {one.name: one for one in self.session(listed, mode=mode)}
-
-    def call(self, name: str, arguments: dict[str, Any], key: str = "") -> dict[str, Any]:
-        async def called(client: Client) -> Any:
-            meta: Any = {"remit/idempotency-key": key} if key else None
-            return await client.session.call_tool(name, arguments, meta=meta)
-
-        answer = self.session(called)
-        found = dict(answer.structured_content)
-        failed = found.get("status") in ("refused", "failed", "unknown")
-        assert answer.is_error == failed
-        return found
-
-    def post(self, body: Any = None, **headers: str) -> httpx.Response:
-        ping = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-        sent = self.headers(Accept="application/json, text/event-stream") | headers
-        return httpx.post(self.url, json=body or ping, headers=sent)
-
-
-@pytest.fixture(scope="module")
-def provider() -> Iterator[Any]:
-    with running_sandbox() as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def outside(provider: Any, settings: Any) -> Iterator[Outside]:
-    office = settle(provider, settings)
-    token = ServiceToken.issue(organisation=office.organisation, name="bot", scopes=["mcp"])[1]
-    with serving(entrance()) as origin:
-        yield Outside(url=f"{origin}/mcp", office=office, token=token)
 
 
 def last(outside: Outside, found: dict[str, Any]) -> Any:
