@@ -196,7 +196,7 @@ def test_figures_and_sidebar_are_of_what_one_may_see() -> None:
     assert titles == ["Activity", "Dashboard", "Turns"]
 
 
-def test_staff_of_no_organisation_are_told_so() -> None:
+def test_staff_of_no_organisation_read_so() -> None:
     client = log_in("nobody", "view_delivery")
     delivery(mailbox())
 

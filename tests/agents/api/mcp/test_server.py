@@ -16,7 +16,7 @@ from tests.rows import Rows
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0")) or 25
 TOOLS = ("search", "approval_status", "archive", "classify", "nothing", "")
-NASTY = [
+NASTY: list[Any] = [
     *("", "\0", "a\0b", "\ud800", "a" * 100_000, "01a1-", "../..", "%00", "\u202e", "9" * 400),
     *(None, True, -1, 0, 10**400, 1e308, [], {}, [[]], {"a": {"a": [None]}}, ["\0"], {"\0": 1}),
 ]
