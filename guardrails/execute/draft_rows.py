@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 
+from audit.contracts import Entry
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.actions.mail.draft import Draft, DraftArguments
 from guardrails.contracts import ActionRequest
@@ -44,16 +44,17 @@ def note(
     )
 
 
-def name(action_id: UUID, answer: Any) -> None:
+def name(attempt: Entry, answer: Any) -> None:
     """The provider wrote it: this is what it is called there."""
-    if isinstance(answer, Mapping) and answer.get("id"):
-        AssistantDraft.objects.filter(action_id=action_id, draft_id="").update(
+    if attempt.action_type == Draft.name and isinstance(answer, Mapping) and answer.get("id"):
+        AssistantDraft.objects.filter(action_id=attempt.action_id, draft_id="").update(
             draft_id=str(answer["id"]),
             message_id=str(answer.get("message_id") or ""),
             revision=str(answer.get("revision") or ""),
         )
 
 
-def drop(action_id: UUID) -> None:
+def drop(attempt: Entry) -> None:
     """Nothing was written."""
-    AssistantDraft.objects.filter(action_id=action_id, draft_id="").delete()
+    if attempt.action_type == Draft.name:
+        AssistantDraft.objects.filter(action_id=attempt.action_id, draft_id="").delete()

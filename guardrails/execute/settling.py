@@ -45,7 +45,7 @@ def close(attempt: Entry, *, reason: str, **fields: Any) -> ActionResult:
     else:
         if entry.status == "failed":
             own_mail.take_back(entry.action_id)
-            draft_rows.drop(entry.action_id)
+            draft_rows.drop(attempt)
     return outcomes.result(entry)
 
 
@@ -58,7 +58,7 @@ def succeeded(
 ) -> ActionResult:
     """The provider did it: this is its answer, or its record of the operation and of when."""
     at = {"performed_at": performed_at.isoformat()} if performed_at else {}
-    draft_rows.name(attempt.action_id, answer)
+    draft_rows.name(attempt, answer)
     result, artifacts = outcomes.outcome(attempt, answer)
     return close(
         attempt,
