@@ -275,7 +275,8 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
     assert "send_email" in others.removeprefix("Not permitted: ").split(", ")
     assert not [line for line in lines if line.startswith("send_email(")]
     labelled, *refusals = results(model)
-    assert labelled.get("data", labelled)["status"] == "executed", labelled
+    assert labelled["success"], labelled
+    assert labelled["data"]["status"] == "executed", labelled
     [written] = office.calls()
     assert mail.source_id in written["path"]
     assert labels.get(name="Invoices").external_id in str(written["body"])
