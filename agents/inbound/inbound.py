@@ -97,7 +97,9 @@ def build_context(account: AccountRef, email: Email) -> InboundMail:
     provider = mail_reader(account)
     try:
         known = provider.correspondence(email.sender) if email.sender else None
-        first_contact = known is not None and known.sent == 0 and known.received <= 1
+        first_contact = (
+            known is not None and known.sent_readable and known.sent == 0 and known.received <= 1
+        )
         thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:

@@ -276,12 +276,14 @@ class Mailbox(Value):
 
 class Correspondence(Value):
     """How often the user and one exact address wrote to each other, whole mailbox. `group`: the
-    provider knows that many people are behind the address."""
+    provider knows that many people are behind the address. `sent_readable`: the provider can tell
+    what the user sent; without that `sent` proves nothing."""
 
     address: Text
     received: int
     sent: int
     group: bool = False
+    sent_readable: bool = True
 
 
 class Correspondent(Value):

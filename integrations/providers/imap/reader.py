@@ -152,7 +152,8 @@ class ImapReader:
                     sent += _count_named(mails, folder, address, ADDRESSES)
                 elif role not in NOT_READ_IN:
                     received += _count_named(mails, folder, address, ("FROM",))
-        return Correspondence(address=address, received=received, sent=sent)
+            readable = mails.folders.named("sent") is not None
+        return Correspondence(address=address, received=received, sent=sent, sent_readable=readable)
 
     def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
         """Receivers of the newest 200 mails that were sent, as the user's own mail names them."""

@@ -139,7 +139,9 @@ class JmapReader:
         sent = _count_named(mails, address, ADDRESSES, {"inMailbox": boxes.by_role.get("sent", "")})
         others = boxes.ids((*NOT_READ_IN, "sent"))
         received = _count_named(mails, address, ("From",), {"inMailboxOtherThan": others})
-        return Correspondence(address=address, received=received, sent=sent)
+        return Correspondence(
+            address=address, received=received, sent=sent, sent_readable="sent" in boxes.by_role
+        )
 
     def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
         """Receivers of the newest 200 mails that were sent, as the user's own mail names them."""

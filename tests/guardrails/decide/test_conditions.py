@@ -60,8 +60,10 @@ def is_met(
     return conditions.parse(raw).evaluate(context).passed
 
 
-def met(received: int, sent: int) -> Facts:
-    known = Correspondence(address="ada@client.com", received=received, sent=sent)
+def met(received: int, sent: int, *, sent_readable: bool = True) -> Facts:
+    known = Correspondence(
+        address="ada@client.com", received=received, sent=sent, sent_readable=sent_readable
+    )
     return facts(correspondence=known)
 
 
@@ -72,6 +74,8 @@ def met(received: int, sent: int) -> Facts:
         (met(0, 0), True, False),
         (met(2, 0), False, True),
         (met(1, 1), False, True),
+        (met(1, 0, sent_readable=False), False, False),
+        (met(2, 0, sent_readable=False), False, True),
         (facts(email(**{"from": "new@company.com"})), False, True),
         (facts(correspondence=None), False, False),
         (facts(email(**{"from": "Ada <ada@client.com>"})), False, False),

@@ -38,6 +38,8 @@ class FirstContact(Condition):
         sender, known = facts.sender, facts.correspondence
         if sender is None or known is None or context.own_domain is None:
             return self.check(False, "It is not known whether the sender wrote before.")
+        if not known.sent_readable and known.received <= 1:
+            return self.check(False, "It is not known whether the user wrote to the sender.")
         # The mail at hand is one of those received.
         is_first = (
             known.sent == 0

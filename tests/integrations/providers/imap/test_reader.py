@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from agents.inbound.inbound import build_context
 from integrations.contracts import Attachment, Authentication
 from integrations.credentials import credentials
 from integrations.exceptions import CursorExpired, NotFound, NotPermitted, TooLarge
 from integrations.models import Credential, MailPlace
+from integrations.providers.imap import connection, folders
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import needs_dovecot
 
@@ -207,6 +209,23 @@ def test_correspondence_counts_the_exact_address_alone(box: Box) -> None:
 
     assert (found.received, found.sent) == (1, 1)
     assert box.reader.correspondence('x" OR ALL').received == 0
+
+
+def test_without_a_folder_of_sent_mail_nobody_is_a_first_contact(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.deliver(From="Tom <tom@elsewhere.test>")
+    assert box.reader.correspondence("tom@elsewhere.test").sent_readable
+    assert build_context(box.account, box.only()).first_contact
+    # The server makes its folder anew whenever it is deleted, so Remit does not know it here.
+    monkeypatch.setattr(connection, "FOLDERS_SECONDS", -1.0)
+    monkeypatch.delitem(folders.FLAGS, b"\\sent")
+    monkeypatch.delitem(folders.NAMES, "sent")
+
+    found = box.reader.correspondence("tom@elsewhere.test")
+
+    assert (found.received, found.sent, found.sent_readable) == (1, 0, False)
+    assert not build_context(box.account, box.only()).first_contact
 
 
 def test_correspondents_have_the_names_that_the_user_gave_them(box: Box) -> None:
