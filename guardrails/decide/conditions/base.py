@@ -76,8 +76,16 @@ class Condition(BaseModel, ABC):
     def sentence(self) -> str:
         """What must be so, as the end of “only if …”."""
 
+    def evaluate(self, context: Context) -> Check:
+        """Whether it holds here. What is about something that this action does not have never
+        holds, as the page of contradictions says."""
+        if not self.always_holds and (why := self.unfit(context.action)):
+            return self.check(False, f"This cannot be judged: {why}.")
+        return self.judge(context)
+
     @abstractmethod
-    def evaluate(self, context: Context) -> Check: ...
+    def judge(self, context: Context) -> Check:
+        """Whether it holds for an action that it fits."""
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         """Which facts it looks at when this action is decided."""
@@ -197,7 +205,7 @@ class RateCondition(Condition):
         mine, theirs = self.question, other.question
         return mine.max <= theirs.max and replace(mine, max=theirs.max) == theirs
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         tally = self.counted(context)
         if tally is None:
             return self.check(False, "It was not counted.")

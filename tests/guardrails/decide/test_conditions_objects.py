@@ -236,9 +236,10 @@ def test_notice_of_a_new_event_over_the_change_of_clocks() -> None:
     + [(one, False) for one in (None, True, "2", float("nan"), float("inf"))],
 )
 def test_a_number_is_within_its_bounds(given: Any, expected: bool) -> None:
-    raw = {"kind": "number", "field": "amount", "min": 1, "max": 3}
-    assert is_met(raw, amount=given) is expected
-    assert not is_met(raw)
+    raw = {"kind": "number", "field": "attendees", "min": 1, "max": 3}
+    assert is_met(raw, "create_calendar_event", attendees=given) is expected
+    assert not is_met(raw, "create_calendar_event")
+    assert not is_met({**raw, "field": "amount"}, "create_calendar_event", amount=given)
 
 
 def test_a_number_fits_actions_that_have_it() -> None:

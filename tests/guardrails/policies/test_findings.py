@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, Mode, PolicySnapshot
 from guardrails.policies.findings import findings
@@ -284,6 +284,14 @@ def test_findings_name_their_rows() -> None:
     assert str(found) == "Label a mail · ask a person: It permits nothing: no label is listed."
 
 
+@example(
+    # A mail is put away without a word, so no word can be the user's.
+    "archive",
+    policy_of(allow("archive", "auto", {"kind": "text", "written_by": "user"})),
+    [],
+    request("archive", ARGUMENTS["archive"]).origin,
+    facts(),
+)
 @given(
     action_types,
     policies(),

@@ -44,7 +44,7 @@ class Attachments(ContentCondition):
             other.attachments
         )
 
-    def judge(self, found: Content, context: Context) -> Check:
+    def judge_content(self, found: Content, context: Context) -> Check:
         unnamed = [
             name
             for name in found.attachments

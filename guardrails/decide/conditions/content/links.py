@@ -57,7 +57,7 @@ class Links(ContentCondition):
         domains = tuple(dict.fromkeys([*self.domains, *hosts]))
         return self.model_copy(update={"links": "known", "domains": domains})
 
-    def judge(self, found: Content, context: Context) -> Check:
+    def judge_content(self, found: Content, context: Context) -> Check:
         known = {*self.domains, context.own_domain} if self.links == "known" else set()
         unknown = [host for host in found.hosts if host == UNKNOWN or host not in known]
         if unknown:

@@ -30,6 +30,6 @@ class MaxChars(ContentCondition):
         found = outgoing(context)
         return self.model_copy(update={"max": max(self.max, found.chars)}) if found else None
 
-    def judge(self, found: Content, context: Context) -> Check:
+    def judge_content(self, found: Content, context: Context) -> Check:
         detail = f"Its text has {found.chars} characters; {self.max} are permitted."
         return self.check(found.chars <= self.max, detail)

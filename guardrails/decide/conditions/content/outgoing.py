@@ -18,7 +18,7 @@ class ContentCondition(Condition):
     others get to see by this action."""
 
     @abstractmethod
-    def judge(self, found: Content, context: Context) -> Check: ...
+    def judge_content(self, found: Content, context: Context) -> Check: ...
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         if not action.exposes_object:
@@ -28,15 +28,13 @@ class ContentCondition(Condition):
     def unfit(self, action: AnyAction) -> str:
         return "" if action.texts or action.exposes_object else "this action sends no text"
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.always_holds:
             return self.check(True, "It limits nothing.")
-        if why := self.unfit(context.action):
-            return self.check(False, f"This cannot be judged: {why}.")
         found = outgoing(context)
         if found is None:
             return self.check(False, "What would go out could not be read.")
-        return self.judge(found, context)
+        return self.judge_content(found, context)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -19,5 +19,5 @@ class PlainTextOnly(ContentCondition):
     def sentence(self) -> str:
         return phrase("its text is plain, without HTML and images")
 
-    def judge(self, found: Content, context: Context) -> Check:
+    def judge_content(self, found: Content, context: Context) -> Check:
         return self.check(found.plain, "It is plain." if found.plain else "It has HTML or images.")

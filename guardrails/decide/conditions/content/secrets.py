@@ -36,7 +36,7 @@ class Secrets(ContentCondition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Secrets) and set(self.forbid) >= set(other.forbid)
 
-    def judge(self, found: Content, context: Context) -> Check:
+    def judge_content(self, found: Content, context: Context) -> Check:
         there = [IN_WORDS[one] for one in found.sensitive if one in self.forbid]
         if there:
             return self.check(False, f"Its text seems to have {either(there)}.")

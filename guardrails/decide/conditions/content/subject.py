@@ -64,7 +64,7 @@ class Subject(Condition):
             return False
         return not other.equals or (bool(self.equals) and self.folded <= other.folded)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if context.facts.email is None:
             return self.check(False, "The mail could not be read.")
         found = folded(context.facts.email.subject)

@@ -63,7 +63,7 @@ class WrittenBy(Condition):
     def always_holds(self) -> bool:
         return self.written_by != "user"
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.always_holds:
             return self.check(True, "The agent's own text is permitted.")
         if not context.sources:

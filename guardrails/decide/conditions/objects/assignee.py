@@ -53,8 +53,8 @@ class Assignee(Condition):
     def unfit(self, action: AnyAction) -> str:
         return "" if "assignee" in action.takes else "it is about who is given an issue"
 
-    def evaluate(self, context: Context) -> Check:
-        if self.unfit(context.action) or not context.sources:
+    def judge(self, context: Context) -> Check:
+        if not context.sources:
             return self.check(False, "It is not known who is given an issue.")
         members = context.facts.members or ()
         for target in context.targets:

@@ -25,7 +25,7 @@ class CreatedInRun(Condition):
     def unfit(self, action: AnyAction) -> str:
         return "" if action.object_field else "this action is about nothing that was there before"
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         passed = "R" in context.sources.get(context.action.object_field or "", ())
         word = "made" if passed else "not made"
         return self.check(passed, f"It was {word} in this run.")

@@ -59,7 +59,7 @@ class Labels(Condition):
             and set(self.lacks) >= set(other.lacks)
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         labelled = context.facts.email or context.facts.issue
         if labelled is None:
             return self.check(False, "It is not known which labels it carries.")

@@ -36,7 +36,7 @@ class Named(Condition):
     def unfit(self, action: AnyAction) -> str:
         return "" if action.object_field else "this action is about nothing that has a name"
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.unnamed == "ask":
             if not context.sources:
                 return self.check(False, "It is not known where anything comes from.")

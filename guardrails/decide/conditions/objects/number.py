@@ -77,7 +77,7 @@ class Number(Condition):
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
         return number if is_number else None
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         number = self._given(context)
         if number is None:
             return self.check(False, f"There is no number “{self.field}”.")

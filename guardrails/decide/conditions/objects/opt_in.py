@@ -20,7 +20,7 @@ class OptIn(Condition):
     def sentence(self) -> str:
         return phrase("the account has opted in to “%(feature)s”", feature=self.feature)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         passed = self.feature in context.features
         state = "in to" if passed else "out of"
         return self.check(passed, f"The account is opted {state} “{self.feature}”.")

@@ -36,7 +36,7 @@ class Owner(Condition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Owner) and WIDER.index(self.owner) <= WIDER.index(other.owner)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         found = context.facts.object_owner
         plain = targets.address_or_none(found) if found else None
         if plain is None:

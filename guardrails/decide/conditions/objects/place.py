@@ -57,7 +57,7 @@ class Place(Condition):
     def lets_out(self, exposure: Exposure) -> bool:
         return not set(self.places).isdisjoint(exposure.places)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         there = context.facts.object_places
         passed = not set(self.places).isdisjoint(there)
         return self.check(passed, f"It lies in {', '.join(there) or 'no place that is known'}.")

@@ -45,7 +45,7 @@ class StartedBy(Condition):
     def widened(self, context: Context) -> Condition:
         return self.model_copy(update={"any_of": (*self.any_of, context.trigger)})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         return self.check(
             context.trigger in self.any_of, f"The action was set off by: {context.trigger}."
         )

@@ -29,7 +29,7 @@ class AsksPerRun(RateCondition):
     def in_words(self, tally: Tally) -> str:
         return f"A person would be asked {tally.count:.0f} times in this run; {self.max} may be"
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if not context.needs_approval:
             return self.check(True, "Nobody is asked.")
-        return super().evaluate(context)
+        return super().judge(context)

@@ -50,7 +50,7 @@ class Audience(Condition):
             other.audience
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.always_holds:
             return self.check(True, "Anybody may see it.")
         kind = context.action.object_kind

@@ -35,11 +35,9 @@ class BlindCopies(Condition):
             return "this action has no blind copies"
         return super().unfit(action)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.bcc == "allow":
             return self.check(True, "Blind copies are permitted.")
-        if why := self.unfit(context.action):
-            return self.check(False, f"This cannot be judged: {why}.")
         if not context.receivers:
             return self.check(False, "There are no receivers to look at.")
         hidden = [target.value for target in context.targets if target.role == "bcc"]

@@ -33,7 +33,7 @@ class FirstContact(Condition):
             self.first_contact and isinstance(other, SenderRelation) and set(other.any_of) <= known
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         facts = context.facts
         sender, known = facts.sender, facts.correspondence
         if sender is None or known is None or context.own_domain is None:

@@ -52,7 +52,7 @@ class GroupAddress(Condition):
     def folded(self) -> tuple[str, ...]:
         return tuple(one.casefold() for one in self.groups)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.always_holds:
             return self.check(True, "Group addresses are permitted.")
         if not context.receivers:

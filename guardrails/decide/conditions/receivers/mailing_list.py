@@ -49,7 +49,7 @@ class MailingList(Condition):
         """A person is asked."""
         return self.model_copy(update={"mailing_list": "ask"})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if self.always_holds:
             return self.check(True, "Mailing lists are not forbidden.")
         if not context.receivers:

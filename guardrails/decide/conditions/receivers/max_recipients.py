@@ -27,7 +27,7 @@ class MaxRecipients(Condition):
     def widened(self, context: Context) -> Condition:
         return self.model_copy(update={"max": max(self.max, len(context.receivers))})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         count = len(context.receivers)
         if not count:
             return self.check(False, "There are no receivers to look at.")

@@ -79,7 +79,7 @@ class Recipient(OpeningCondition):
             return None
         return self.model_copy(update={"relation": (*self.relation, "listed")})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")
         for target in context.targets:

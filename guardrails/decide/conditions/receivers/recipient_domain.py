@@ -34,7 +34,7 @@ class RecipientDomain(Condition):
         found = dict.fromkeys([*self.domains, *map(targets.domain_of, context.receivers)])
         return self.model_copy(update={"domains": tuple(found)})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         outside = [
             receiver
             for receiver in context.receivers

@@ -27,7 +27,7 @@ class Thread(Condition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Thread) and self.min_messages >= other.min_messages
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         thread = context.facts.thread
         if thread is None:
             return self.check(False, "The mail's thread is not known.")

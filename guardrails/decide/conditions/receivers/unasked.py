@@ -38,9 +38,7 @@ class UnaskedReceivers(Condition):
     def excludes(self, other: Condition) -> bool:
         return isinstance(other, UnaskedReceivers) and self.receivers != other.receivers
 
-    def evaluate(self, context: Context) -> Check:
-        if why := self.unfit(context.action):
-            return self.check(False, f"This cannot be judged: {why}.")
+    def judge(self, context: Context) -> Check:
         if not context.sources:
             return self.check(False, "It is not known where anything comes from.")
         return self.check(True, "It says how a draft tells of them.")

@@ -56,7 +56,7 @@ class Sender(Condition):
             return None
         return self.model_copy(update={"addresses": (*self.addresses, sender)})
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         sender = context.facts.sender
         if sender is None:
             return self.check(False, "The mail has no plain sender address.")

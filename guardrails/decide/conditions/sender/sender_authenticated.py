@@ -19,7 +19,7 @@ class SenderAuthenticated(Condition):
     def sentence(self) -> str:
         return phrase("the mail provably comes from its sender's domain (DMARC)")
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         email = context.facts.email
         found = email.authentication.dmarc if email else "not known"
         return self.check(context.facts.sender_authenticated, f"DMARC of the mail: {found}.")

@@ -19,7 +19,7 @@ class SenderExists(Condition):
     def sentence(self) -> str:
         return phrase("the mail has one plain sender")
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         sender = context.facts.sender
         found = f"The mail is from {sender}." if sender else "The mail has no plain sender address."
         return self.check(sender is not None, found)

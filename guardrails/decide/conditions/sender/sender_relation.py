@@ -42,7 +42,7 @@ class SenderRelation(Condition):
             return set(self.any_of) <= set(other.any_of)
         return isinstance(other, SenderAuthenticated | SenderExists)
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         sender = context.facts.sender
         if sender is None or not context.facts.sender_authenticated:
             return self.check(False, "The sender is not proved.")

@@ -62,7 +62,7 @@ class Age(Condition):
             (self.min_hours or 0, self.max_hours), (other.min_hours or 0, other.max_hours)
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         since = context.facts.object_since
         if since is None or since.tzinfo is None or since > context.now:
             return self.check(False, "It is not known how old it is.")

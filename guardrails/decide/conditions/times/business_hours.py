@@ -86,7 +86,7 @@ class BusinessHours(Condition):
             and self.end <= other.end
         )
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         local = context.now.astimezone(zone(self.zone))
         inside = DAYS[local.weekday()] in self.days and time.fromisoformat(
             self.start

@@ -32,7 +32,7 @@ class Notice(Condition):
     def implies(self, other: Condition) -> bool:
         return isinstance(other, Notice) and self.min_hours >= other.min_hours
 
-    def evaluate(self, context: Context) -> Check:
+    def judge(self, context: Context) -> Check:
         starts = self.starts(context)
         if not starts or any(one is None or one.tzinfo is None for one in starts):
             return self.check(False, "It is not known when the event starts.")
