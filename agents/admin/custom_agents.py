@@ -69,6 +69,9 @@ class CustomAgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(CustomAgent)
 class CustomAgentAdmin(RecordedAdmin):
+    empty = (
+        "A custom agent has a prompt, tools and sources of its own. The same limits hold for it."
+    )
     form = CustomAgentForm
     list_display = ("name", "organisation", "enabled", "sees", "runs", "latency", "tokens", "cost")
     list_filter = ("enabled", "organisation")

@@ -25,6 +25,8 @@ COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 class EscalationAdmin(RowPage, ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
+    empty = "What the agent could not settle by itself is handed to a person here."
+
     list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
     list_display_links = ("since", "why")
     list_filter = ("state", "organisation")

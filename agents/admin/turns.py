@@ -39,6 +39,10 @@ TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Fai
 
 @admin.register(Delivery)
 class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
+    empty = (
+        "Each mail, document, event or issue that a provider reports comes here. Connect an "
+        "account to get the first."
+    )
     newest_by = "received_at"
     list_display = (
         "received_at",
@@ -119,6 +123,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
 
 @admin.register(Conversation)
 class ConversationAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
+    empty = "Conversations of users with the agent come here. Begin one in the chat console."
     newest_by = "updated_at"
     list_display = ("title", "external_user_id", "organisation", "created_at", "updated_at")
     list_filter = ("organisation",)
@@ -134,6 +139,7 @@ class ConversationAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(NewestFirst, ReadOnlyAdmin):
+    empty = "Messages of conversations come here."
     organisation_path = "conversation__organisation"
     newest_by = "created_at"
     list_display = ("created_at", "role", "beginning", "conversation")
@@ -154,6 +160,10 @@ class MessageAdmin(NewestFirst, ReadOnlyAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
+    empty = (
+        "A turn is the work on one request or one mail. Ask something in the chat console to "
+        "see the first."
+    )
     list_display = (
         "created_at",
         "kind",

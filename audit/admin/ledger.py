@@ -69,6 +69,10 @@ admin.site.register(LedgerPolicy, PolicyVersionAdmin)
 
 @admin.register(ExecutedAgentAction)
 class LedgerAdmin(LookOnly):
+    empty = (
+        "Each action that an agent tried gets a row here, with the reasons of its decision. "
+        "Ask something in the chat console, or connect an account."
+    )
     list_display = (
         "asked_at",
         "action",

@@ -17,6 +17,8 @@ PREFORMATTED = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
 class PolicyVersionAdmin(LookOnly):
     """Policies by the digest that decisions name."""
 
+    empty = "Each policy that an action was decided by is stored here, once."
+
     list_display = ("digest", "recorded_at")
     ordering = ("-recorded_at",)
     search_fields = ("digest",)

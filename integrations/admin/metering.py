@@ -14,6 +14,7 @@ COLOURS = {"answered": "success", "failed": "danger"}
 
 @admin.register(Budget)
 class BudgetAdmin(BoundAdmin):
+    empty = "A budget limits what the models of an organisation may use and cost in 24 hours."
     list_display = ("whose", "organisation", "max_tokens", "max_cost")
     list_filter = ("organisation",)
     list_select_related = ("organisation", "account")
@@ -29,6 +30,7 @@ class BudgetAdmin(BoundAdmin):
 
 @admin.register(ModelCall)
 class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
+    empty = "Each call of a model comes here, with its tokens and its cost."
     newest_by = "at"
     list_display = (
         "at",

@@ -30,6 +30,8 @@ class MembershipInline(TabularInline):  # type: ignore[misc]  # the theme is unt
 class UserAdmin(BaseUserAdmin, BoundAdmin):  # type: ignore[misc,type-arg]
     """Superusers alone: who may change users may give themselves every right."""
 
+    empty = "People who may log in here."
+
     organisation_path = None
     form = UserChangeForm
     add_form = UserCreationForm
@@ -40,12 +42,14 @@ class UserAdmin(BaseUserAdmin, BoundAdmin):  # type: ignore[misc,type-arg]
 
 @admin.register(Group)
 class GroupAdmin(BaseGroupAdmin, BoundAdmin):  # type: ignore[misc]
+    empty = "A group gives its users the rights of a role."
     organisation_path = None
     filter_horizontal = ()
 
 
 @admin.register(Success, Failure)
 class TaskAdmin(ReadOnlyAdmin):
+    empty = "A task that failed comes here with its error. None did."
     organisation_path = None
     list_display = ("func", "started", "stopped", "attempt_count")
     ordering = ("-stopped",)
@@ -66,6 +70,8 @@ class TaskAdmin(ReadOnlyAdmin):
 class ScheduleAdmin(ReadOnlyAdmin):
     """Read-only: a schedule names any function of Python, and Remit's code makes its own."""
 
+    empty = "What runs by the clock comes here once the task cluster has started."
+
     organisation_path = None
 
     list_display = ("name", "func", "schedule_type", "minutes", "next_run")
@@ -74,6 +80,7 @@ class ScheduleAdmin(ReadOnlyAdmin):
 
 @admin.register(OrmQ)
 class QueueAdmin(ReadOnlyAdmin):
+    empty = "Work that waits for the task cluster comes here. Nothing waits."
     organisation_path = None
     list_display = ("id", "work", "arguments", "lock")
     ordering = ("id",)
@@ -91,6 +98,8 @@ class QueueAdmin(ReadOnlyAdmin):
 @admin.register(Authenticator)
 class AuthenticatorAdmin(ReadOnlyAdmin):
     """Second factors. Who has lost theirs has it deleted here; what it holds is not shown."""
+
+    empty = "Second factors of people who log in come here once somebody sets one up."
 
     organisation_path = None
     list_display = ("user", "type", "created_at", "last_used_at")

@@ -70,6 +70,10 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic 
 
 @admin.register(UserPreferences)
 class UserPreferencesAdmin(BoundAdmin):
+    empty = (
+        "Language, time zone, working hours and signature of a user. Without them the "
+        "defaults of the installation hold."
+    )
     form = PreferencesForm
     list_display = ("external_user_id", "name", "language", "time_zone", "organisation")
     list_filter = ("organisation",)

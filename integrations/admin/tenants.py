@@ -44,6 +44,7 @@ def switches(organisation: Organisation | None) -> str:
 
 @admin.register(Organisation)
 class OrganisationAdmin(BoundAdmin):
+    empty = "An organisation has its own accounts, policy and ledger. Add the first one."
     organisation_path = "id"
     list_display = ("name", "slug", "state_label", "created_at")
     list_per_page = 50
@@ -94,6 +95,10 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
 
 @admin.register(Account)
 class AccountAdmin(RowPage):
+    empty = (
+        "An account is the mailbox, calendar or other service of one user. Connect one: it "
+        "starts read-only, with nothing allowed."
+    )
     form = AccountForm
     list_before_template = "integrations/connect_link.html"
     change_form_outer_before_template = "integrations/connection.html"
@@ -226,6 +231,10 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run
 
 @admin.register(ServiceToken)
 class ServiceTokenAdmin(BoundAdmin):
+    empty = (
+        "A program needs a token to use the API. Give each program one of its own, with the "
+        "scopes it needs."
+    )
     form = TokenForm
     list_display = ("name", "organisation", "may", "users", "expires_at", "last_used_at", "state")
     list_filter = ("organisation",)
@@ -287,6 +296,7 @@ class ServiceTokenAdmin(BoundAdmin):
 
 @admin.register(ProviderResource)
 class ProviderResourceAdmin(ReadOnlyAdmin):
+    empty = "Labels, folders and projects of providers come here when they are read."
     organisation_path = "account__organisation"
     list_display = ("name", "resource_type", "external_id", "account", "created_at")
     list_filter = ("resource_type",)

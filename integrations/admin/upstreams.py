@@ -17,6 +17,10 @@ COLOURS = {
 
 @admin.register(Upstream)
 class UpstreamAdmin(ReadOnlyAdmin):
+    empty = (
+        "Each data service that was asked comes here: how it answers, and whether Remit "
+        "waits for it."
+    )
     organisation_path = None
     list_display = ("name", "state_label", "failures", "until", "last_error", "last_error_at")
     search_fields = ("name",)

@@ -104,6 +104,10 @@ def _few(wanted: Q) -> list[UUID] | None:
 
 @admin.register(Item)
 class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    empty = (
+        "Mail, documents, events and issues that were read in come here. Connect an account "
+        "to begin."
+    )
     organisation_path = "account__organisation"
     list_display = ["title_or_id", "account", "content_type", "sender", "occurred_at", "is_deleted"]
     list_filter = ["source", "occurred_at"]  # a source tells the kind
@@ -182,6 +186,7 @@ class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
 
 @admin.register(Entity)
 class EntityAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    empty = "People and projects that are named in items come here. Connect an account to begin."
     list_display = ["__str__", "kind", "address", "external_user_id", "mention_count"]
     list_filter = ["kind"]
     search_fields = ["name", "address"]
@@ -199,6 +204,7 @@ class EntityAdmin(ViewOnly, NewestFirst, BoundAdmin):
 
 @admin.register(EmbeddingModel)
 class EmbeddingModelAdmin(ViewOnly, BoundAdmin):
+    empty = "The models that items are found by come here with the first item."
     organisation_path = None
     list_display = ["name", "state_label", "started_at", "completed_at"]
     fields = ["name", "state", "started_at", "completed_at"]

@@ -118,6 +118,9 @@ LETTERS = {"dead": "danger", "queued": "info", "processed": "success", "skipped"
 
 @admin.register(SyncRun)
 class SyncRunAdmin(ViewOnly, NewestFirst, RowPage):
+    empty = (
+        "Each reading of an account comes here, with what was read. Connect an account to begin."
+    )
     list_display = ["__str__", "organisation", "kind", "created_at", "finished_at", "callback"]
     list_filter = ["only_changes", "callback", "organisation"]
     search_fields = ["external_user_id"]
@@ -159,6 +162,7 @@ class SyncRunAdmin(ViewOnly, NewestFirst, RowPage):
 
 @admin.register(SyncSource)
 class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    empty = "How far each account was read comes here. Connect an account to begin."
     organisation_path = "account__organisation"
     list_display = [
         *("account", "progress", "received", "processed", "skipped", "failed"),
@@ -181,6 +185,7 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
 
 @admin.register(SyncFailure)
 class SyncFailureAdmin(ViewOnly, NewestFirst, BoundAdmin):
+    empty = "What could not be read in after several tries comes here. Everything was read in."
     organisation_path = "sync__account__organisation"
     list_display = [
         *("source_id", "account", "reason", "sentence"),

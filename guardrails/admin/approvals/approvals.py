@@ -74,6 +74,8 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     """The inbox: what waits comes first, like actions as the one question that they are. Nothing
     can be edited here; people decide."""
 
+    empty = "Where an action needs a person, its question comes here. Nothing waits for you."
+
     list_display = (
         "created_at",
         "headline",

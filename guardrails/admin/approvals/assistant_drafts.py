@@ -17,6 +17,10 @@ COLOURS = {
 
 @admin.register(AssistantDraft)
 class AssistantDraftAdmin(ActionRowAdmin):
+    empty = (
+        "Each draft that an agent wrote into a mailbox comes here: whether it waits, was "
+        "changed, sent, replaced or removed."
+    )
     organisation_path = "account__organisation"
     list_display = ("when", "account", "status", "how_near")
     list_filter = ("state",)

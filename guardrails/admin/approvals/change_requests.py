@@ -32,6 +32,11 @@ State = ChangeRequest.State
 class ChangeRequestAdmin(RowPage, ActionRowAdmin):
     """What waits comes first, the longest wait on top. Nothing can be edited; people decide."""
 
+    empty = (
+        "When an action is refused, the user can ask for it. The request comes here, with "
+        "the smallest change of policy that would allow it."
+    )
+
     list_display = (
         "since",
         "headline",

@@ -30,6 +30,8 @@ COLOURS = {
 class HeldSendAdmin(RowPage, ActionRowAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
+    empty = "What others would receive waits here for a moment, so that it can still be stopped."
+
     list_display = ("until_when", "headline", "about", "status", "account", "decided_by")
     list_display_links = ("until_when", "headline")
     list_filter = ("state", "action_type", "organisation")

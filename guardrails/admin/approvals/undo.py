@@ -26,6 +26,8 @@ from integrations.web.admin_pages import operator
 class UndoAdmin(ActionRowAdmin):
     """What people took back. Each action has a page from which it is undone."""
 
+    empty = "What was undone by a person comes here, with what became of it."
+
     list_display = ("when", "headline", "about", "state", "outcome", "commanded_by", "account")
     list_filter = ("organisation",)
     list_select_related = ("account",)

@@ -26,6 +26,10 @@ NO_BUTTONS: dict[str, Any] = {
 
 @admin.register(CheckpointRecipient)
 class RecipientAdmin(RowPage):
+    empty = (
+        "A recipient gets each checkpoint of the ledger, so that a change of the past is "
+        "noticed by others too."
+    )
     list_display = ("shown_address", "kind", "organisation", "status", "last_delivery")
     list_filter = ("organisation", "kind")
     list_select_related = ("organisation",)

@@ -36,6 +36,10 @@ class PatternActionInline(TabularInline):  # type: ignore[misc]
 
 @admin.register(LearnedPattern)
 class LearnedPatternAdmin(RowPage, PolicyAdmin):
+    empty = (
+        "When like mail is handled alike again and again, a pattern is proposed here. It "
+        "acts only once a person approves it."
+    )
     list_display = ("name", "account", "status", "matcher", "hits", "precise", "last_hit_at")
     list_filter = (("account", AutocompleteFilter), "state", "proposed_by")
     search_fields = ("name", "sender_address", "sender_domain", "list_id")

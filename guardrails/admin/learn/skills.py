@@ -34,6 +34,7 @@ class SkillForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Skill)
 class SkillAdmin(RowPage, PolicyAdmin):
+    empty = "A skill is a page of advice that the agent reads for one kind of work."
     organisation_path = "organisation"
     form = SkillForm
     list_display = (

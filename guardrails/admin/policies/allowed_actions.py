@@ -43,6 +43,10 @@ class AllowedActionForm(WithConditions):
 
 @admin.register(AllowedAction)
 class AllowedActionAdmin(DraftAdmin):
+    empty = (
+        "Nothing is allowed yet, so every action is refused. Add one here, or apply a preset "
+        "on the page of an account."
+    )
     form = AllowedActionForm
     list_display = ("action_type", "account", "resource_type", "enabled", "mode", "only_if")
     list_filter = (
@@ -63,6 +67,10 @@ class AllowedActionAdmin(DraftAdmin):
 
 @admin.register(AllowedActionOption)
 class AllowedActionOptionAdmin(DraftAdmin):
+    empty = (
+        "A target is a label, folder, project or person that an allowed action may use. "
+        "Without one, an action that needs a target is refused."
+    )
     list_display = ("shown_name", "action_type", "kind", "identity", "account", "group")
     list_filter = (
         ("account", AutocompleteFilter),
@@ -114,6 +122,7 @@ class AllowedActionOptionAdmin(DraftAdmin):
 
 @admin.register(TargetGroup)
 class TargetGroupAdmin(PolicyAdmin):
+    empty = "A group puts targets together, such as labels of which a mail gets one alone."
     list_display = ("name", "account", "cardinality")
     list_filter = (("account", AutocompleteFilter), "cardinality")
     search_fields = ("name", "account__external_user_id")

@@ -23,6 +23,9 @@ class CeilingLimitForm(WithConditions):
 
 @admin.register(CeilingLimit)
 class CeilingLimitAdmin(DraftAdmin):
+    empty = (
+        "The ceiling holds for all accounts of an organisation: no allowed action goes beyond it."
+    )
     organisation_path = "organisation"
     form = CeilingLimitForm
     list_display = ("what", "organisation", "limit", "only_if", "note")

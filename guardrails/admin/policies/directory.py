@@ -16,6 +16,11 @@ from guardrails.policies.recorded_admin import RecordedAdmin
 class PersonAdmin(RecordedAdmin):
     """The directory: names that users may type for these addresses."""
 
+    empty = (
+        "The directory says who belongs to the organisation and which names mean them. "
+        "Import it, or set up a directory sync."
+    )
+
     list_before_template = "guardrails/directory_link.html"
     list_display = ("name", "address", "other_names", "is_group", "organisation", "source")
     list_display_links = ("name",)
@@ -42,6 +47,11 @@ class PersonAdmin(RecordedAdmin):
 class DirectorySyncAdmin(RecordedAdmin):
     """Read once a day from the provider, and what went wrong the last time."""
 
+    empty = (
+        "A directory sync reads the people of an organisation once a day, from the provider of "
+        "one of its mailboxes."
+    )
+
     list_display = ("organisation", "account", "enabled", "tried_at", "done_at", "problem")
     list_filter = ("organisation", "enabled")
     list_select_related = ("organisation", "account")
@@ -52,6 +62,11 @@ class DirectorySyncAdmin(RecordedAdmin):
 @admin.register(OwnDomain)
 class OwnDomainAdmin(RecordedAdmin):
     """Anybody with an address at one of these counts as inside the organisation."""
+
+    empty = (
+        "Mail addresses of these domains belong to the organisation. Add its own domain "
+        "first: presets trust colleagues by it."
+    )
 
     list_display = ("domain", "organisation")
     list_filter = ("organisation",)

@@ -44,6 +44,10 @@ def status(row: McpTool) -> str:
 
 @admin.register(McpServer)
 class McpServerAdmin(RowPage, PolicyAdmin):
+    empty = (
+        "Agents can use tools of an MCP server. Each of its tools is refused until somebody "
+        "allows it."
+    )
     organisation_path = "organisation"
     autocomplete_fields = ()
     list_display = (
@@ -150,6 +154,7 @@ class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(McpTool)
 class McpToolAdmin(RowPage, PolicyAdmin):
+    empty = "The tools of an MCP server come here once it is connected and was read."
     organisation_path = "server__organisation"
     autocomplete_fields = ()
     form = McpToolForm

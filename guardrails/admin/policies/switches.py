@@ -46,6 +46,11 @@ class Line:
 class SwitchAdmin(ReadOnlyAdmin):
     """The list is one page with every switch; a row is the history of one throw."""
 
+    empty = (
+        "A switch stops agents: for one account, an organisation or everybody. Nothing was "
+        "ever stopped."
+    )
+
     list_display = ("thrown_at", "why", "thrown_by", "lifted_at", "lifted_by")
     list_select_related = ("organisation", "account")
 
