@@ -48,7 +48,8 @@ def rebinding(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[World]:
     context.load_cert_chain(certificate(folder, NAME))
     world.trust = folder / "ca.pem"
     with ExitStack() as both:
-        world.port = both.enter_context(_serving(world, context, OUTSIDE, 0, world.outside))
+        world.port = _free_at_both()
+        both.enter_context(_serving(world, context, OUTSIDE, world.port, world.outside))
         both.enter_context(_serving(world, context, INSIDE, world.port, world.inside))
         really, is_public = socket.getaddrinfo, outgoing.is_public
 
@@ -64,6 +65,13 @@ def rebinding(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[World]:
             outgoing, "is_public", lambda address: address == outside or is_public(address)
         )
         yield world
+
+
+def _free_at_both() -> int:
+    """A port that nobody has at either address: at 0.0.0.0 the system looks at all of them."""
+    with socket.create_server(("0.0.0.0", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
 
 
 @contextmanager

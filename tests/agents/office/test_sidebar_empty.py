@@ -1,4 +1,4 @@
-"""What a list of the admin says while it has no rows."""
+"""What each list of the sidebar says while it has no rows."""
 
 import pytest
 from django.contrib import admin
