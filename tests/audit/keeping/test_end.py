@@ -1,6 +1,7 @@
 """An organisation's end: a bundle of everything, then its key is destroyed and nothing runs."""
 
 import threading
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,8 @@ def test_without_a_bundle_of_every_row_it_is_refused(tenant_id: UUID) -> None:
     with pytest.raises(end.CannotEnd, match="No bundle holds all of its rows"):
         end.end(tenant_id, **WHY)
     sealed.seal(tenant_id)
-    bundles.make(tenant_id, since=ids.moment(ids.uuid7()))
+    just_now = ids.moment(ids.uuid7()) + timedelta(milliseconds=1)  # after the seal, not in it
+    bundles.make(tenant_id, since=just_now)
     assert end.load_state(tenant_id).bundle is None
     assert not destroyed(tenant_id)
     assert len(contents(tenant_id)) == 9
