@@ -22,7 +22,9 @@ BLANK = "template1"  # what an office's database is made from, before it is migr
 IS_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
 END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
 KNOWN = "SELECT datname FROM pg_database WHERE starts_with(datname, %s)"
-NOT_SAID = frozenset({"pool", "assume_role", "application_name"})
+NOT_SAID = frozenset(
+    {"pool", "assume_role", "application_name", "server_side_binding", "prepare_threshold"}
+)
 
 
 class NoDatabase(RuntimeError):

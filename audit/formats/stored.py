@@ -5,6 +5,7 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import connections
+from psycopg import ClientCursor
 
 from audit.formats.copies import Copies
 from audit.formats.rows import COLUMNS, Encoder, Row, Text
@@ -90,9 +91,10 @@ def first_page(rows: queries.Rows, text: Text) -> str:
 
 
 def lines(query: str, given: Sequence[object], text: Text, *, order: str) -> str:
-    with connections[LEDGER].cursor() as cursor:
-        statement: str = cursor.mogrify(LINES.format(text=text, rows=query, order=order), given)
-    return statement
+    """COPY takes no parameters, so they are put into the statement as literals here."""
+    connections[LEDGER].ensure_connection()
+    cursor = ClientCursor(connections[LEDGER].connection)
+    return cursor.mogrify(LINES.format(text=text, rows=query, order=order), given)
 
 
 def contents(page: list[bytes], text: Text) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from django.db import connection, transaction
 from django.db.models import Max, Q
+from psycopg.sql import SQL
 
 from integrations.llm import llm
 from knowledge.ingest.chunking import EMBEDDED_AT_ONCE, embedded_text
@@ -139,7 +140,9 @@ def resize(size: int, *, now: datetime) -> None:
             cursor.execute("TRUNCATE knowledge_chunkvector")
             editor.remove_index(ChunkVector, index)
             cursor.execute(
-                "ALTER TABLE knowledge_chunkvector ALTER COLUMN vector TYPE halfvec(%s)", [size]
+                SQL(
+                    "ALTER TABLE knowledge_chunkvector ALTER COLUMN vector TYPE halfvec({})"
+                ).format(size)
             )
         editor.add_index(ChunkVector, index)
         EmbeddingModel.objects.create(name=llm.embedding_model_name(), started_at=now)
