@@ -77,7 +77,7 @@ def test_one_that_goes_well_now_counts_as_processed(
     state, _, counts, reasons = retried(letter)
 
     assert (state, counts, reasons) == ("processed", (4, 0, 1), {"malformed_item": 1})
-    assert Item.objects.get().source_id == "m7"
+    assert Item.objects.get(account_id=letter.sync.account_id).source_id == "m7"
 
 
 def test_one_that_is_gone_at_the_provider_counts_as_skipped(
