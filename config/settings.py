@@ -159,8 +159,7 @@ def database(url: str) -> dict[str, Any]:
     config: dict[str, Any] = env.db_url_config(url)
     # 17+ has transaction_timeout; 10 s idle inside a transaction is a bug everywhere.
     config["OPTIONS"] = {
-        # The server plans a statement that comes again once: a fifth less of its CPU for a mail.
-        # A pooler in transaction mode has to know of it (PgBouncer 1.21: max_prepared_statements).
+        # A statement that comes again is planned once, for a fifth less of the server's CPU a mail.
         "server_side_binding": True,
         "prepare_threshold": 3 if env.bool("DATABASE_PREPARE", default=True) else None,
         **config.get("OPTIONS", {}),
