@@ -23,6 +23,7 @@ CHECKS = {
     ),
     "glossary": (sys.executable, "-m", "scripts.words"),
     "references": (sys.executable, "-m", "scripts.references"),
+    "servers": (sys.executable, "-m", "scripts.servers"),
     "mypy": (sys.executable, "-m", "mypy"),
     "deployment": (*MANAGE, "check", "--deploy", "--fail-level", "WARNING"),
     "migrations": (*MANAGE, "makemigrations", "--check", "--dry-run"),

@@ -4,7 +4,7 @@ from email import message_from_bytes, policy
 
 import pytest
 
-from integrations.exceptions import Changed, NotFound, Rejected
+from integrations.exceptions import NotFound, Rejected
 from integrations.models import CalendarWrite
 from integrations.ports.evidence import Performed
 from tests.calendar_world import event
@@ -18,20 +18,6 @@ LUNCH = {
     "end": "2026-03-09T13:00:00+01:00",
     "description": "First\nsecond",
 }
-
-
-def test_an_event_is_created_once_under_its_key(box: Box) -> None:
-    first = box.writer.create_event(LUNCH, key="remit-1")
-    CalendarWrite.objects.update(done=False)
-    again = box.writer.create_event(LUNCH, key="remit-1")
-
-    assert box.server.titles() == ["Lunch\\, with\\; signs"]
-    assert again == first
-    found = box.reader.event(first["id"])
-    assert (found.title, found.description) == ("Lunch, with; signs", "First\nsecond")
-    assert found.start.isoformat() == "2026-03-09T11:00:00+00:00"
-    assert found.revision == first["revision"]
-    assert found.created_by == "nora@office.test"
 
 
 def test_a_change_keeps_what_nobody_here_knows(box: Box) -> None:
@@ -60,31 +46,6 @@ def test_a_change_keeps_what_nobody_here_knows(box: Box) -> None:
     found = box.reader.event(before.id)
     assert (found.title, found.start, found.end) == ("New plan", before.start, before.end)
     assert found.revision == changed["revision"] != before.revision
-
-
-def test_what_has_changed_meanwhile_is_not_changed(box: Box) -> None:
-    box.server.put("plan", event("Plan"))
-    before = box.only()
-    box.server.put("plan", event("Plan of somebody else"))
-
-    with pytest.raises(Changed):
-        box.writer.change_event(before.id, {"title": "X"}, revision=before.revision, key="remit-3")
-    with pytest.raises(Changed):
-        box.writer.cancel_event(before.id, revision=before.revision, key="remit-4")
-
-    assert box.server.titles() == ["Plan of somebody else"]
-
-
-def test_an_event_is_cancelled_once(box: Box) -> None:
-    box.server.put("plan", event("Plan"))
-    before = box.only()
-
-    box.writer.cancel_event(before.id, revision=before.revision, key="remit-5")
-
-    assert box.server.held() == {}
-    CalendarWrite.objects.update(done=False)
-    assert isinstance(box.reader.evidence("remit-5"), Performed)
-    box.writer.cancel_event(before.id, revision=before.revision, key="remit-5")
 
 
 def mails(box: Box) -> list[tuple[str, str]]:

@@ -22,25 +22,6 @@ KEY = "0199aaaa-0000-7000-8000-000000000001"
 SEEN = b"\\Seen"
 
 
-def test_archive_trash_and_back(box: Box) -> None:
-    box.deliver()
-    id = box.only().id
-
-    box.writer.archive(id, key="1")
-    assert box.held() == {"Archive": [("Lunch", ())]}
-    assert box.reader.email(id).labels == ("UNREAD",)
-
-    box.writer.change_labels(id, add=["INBOX"], remove=[], key="2")
-    assert box.held() == {"INBOX": [("Lunch", ())]}
-
-    box.writer.trash_email(id, key="3")
-    assert box.held() == {"Trash": [("Lunch", ())]}
-    assert box.reader.email(id).labels == ("TRASH", "UNREAD")
-
-    box.writer.change_labels(id, add=["INBOX"], remove=["TRASH"], key="4")
-    assert box.held() == {"INBOX": [("Lunch", ())]}
-
-
 def test_what_is_taken_out_of_the_trash_alone_goes_to_the_archive(box: Box) -> None:
     box.deliver()
     id = box.only().id
@@ -49,32 +30,6 @@ def test_what_is_taken_out_of_the_trash_alone_goes_to_the_archive(box: Box) -> N
     box.writer.change_labels(id, add=[], remove=["TRASH"], key="2")
 
     assert box.held() == {"Archive": [("Lunch", ())]}
-
-
-def test_the_other_mails_of_a_thread_give_up_a_label(box: Box) -> None:
-    asked = box.deliver("Plan")
-    box.deliver("Re: Plan", References=asked, Date="Tue, 10 Mar 2026 10:00:00 +0100")
-    ids = {one.subject: one.id for one in box.page().items}
-    first, second = ids["Plan"], ids["Re: Plan"]
-    box.writer.change_labels(first, add=["Waiting", "Client"], remove=[], key="1")
-
-    box.writer.change_labels(
-        second, add=["Mine"], remove=["Waiting"], thread_remove=["Waiting"], key="2"
-    )
-
-    assert box.held() == {"INBOX": [("Plan", (b"Client",)), ("Re: Plan", (b"Mine",))]}
-
-
-def test_read_starred_and_labelled_and_back(box: Box) -> None:
-    box.deliver()
-    id = box.only().id
-
-    box.writer.mark_read(id, key="1")
-    box.writer.change_labels(id, add=["STARRED", "Client"], remove=[], key="2")
-    assert box.held() == {"INBOX": [("Lunch", (b"Client", b"\\Flagged", SEEN))]}
-
-    box.writer.change_labels(id, add=["UNREAD"], remove=["STARRED", "Client"], key="3")
-    assert box.held() == {"INBOX": [("Lunch", ())]}
 
 
 def test_a_mail_is_moved_and_the_others_are_left_alone(box: Box) -> None:
@@ -167,31 +122,18 @@ def test_a_draft_that_its_user_changed_is_not_deleted(box: Box) -> None:
     assert box.held()["Drafts"] == [("mine now", ())]
 
 
-def test_a_mail_is_sent_once_and_filed_once(box: Box) -> None:
+def test_only_the_users_own_copy_names_blind_copies(box: Box) -> None:
     mail = OutgoingMail(
-        to=("tom@elsewhere.test",),
-        cc=("ann@elsewhere.test",),
-        bcc=("secret@elsewhere.test",),
-        subject="Plan",
-        body="One\n.\nTwo\n.. and three",
+        to=("tom@elsewhere.test",), cc=("ann@elsewhere.test",), bcc=("secret@elsewhere.test",)
     )
 
-    answer = box.writer.send_email(mail, key=KEY)
+    box.writer.send_email(mail, key=KEY)
 
-    (sent,) = [one for one in box.world.sink.taken if one[0] == box.address]
-    _, receivers, content = sent
-    assert receivers == ["tom@elsewhere.test", "ann@elsewhere.test", "secret@elsewhere.test"]
+    ((_, _, content),) = sent_from(box)
     out: Any = message_from_bytes(content, policy=policy.default)
-    assert out.get_content().splitlines() == ["One", ".", "Two", ".. and three"]
     assert "secret" not in content.decode()
     assert (out["To"], out["Cc"], out["Bcc"]) == ("tom@elsewhere.test", "ann@elsewhere.test", None)
     assert raw_of(box, "Sent")["Bcc"] == "secret@elsewhere.test"
-    assert box.held() == {"Sent": [("Plan", (SEEN,))]}
-    assert box.reader.email(answer["id"]).labels == ("SENT",)
-
-    assert box.writer.send_email(mail, key=KEY) == answer
-    assert len([one for one in box.world.sink.taken if one[0] == box.address]) == 1
-    assert box.reader.evidence(KEY) == Performed(response=answer, at=mock.ANY)
 
 
 def test_a_forwarded_mail_goes_on_whole(box: Box) -> None:

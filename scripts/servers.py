@@ -1,0 +1,104 @@
+"""What was done at which server, and how surely Remit proves it: the matrix of docs/providers.md.
+
+    python -m scripts.servers            fails where the page has another one
+    python -m scripts.servers --write    writes it into the page
+
+Every cell is a test (tests/scripts/test_servers.py): what has a grade is done at
+that server, and the grade is the one that connecting names; what has none is refused, and changes
+nothing there.
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+
+from scripts.room_graph import PROJECT
+
+PAGE = PROJECT / "docs" / "providers.md"
+PLACE = re.compile(r"(?s)(?<=<!-- servers -->\n).*?(?=<!-- end of servers -->)")
+NO = "no"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """`ability` is what connecting calls it, `grades` are by server; `NO` is what one cannot."""
+
+    name: str
+    ability: str
+    grades: dict[str, str]
+
+
+def _mail(name: str, ability: str, grades: str) -> Operation:
+    servers = ("Sandbox", "Dovecot", "Cyrus")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
+
+
+def _events(name: str, ability: str, *grades: str) -> Operation:
+    servers = ("Sandbox", "Radicale", "Xandikos")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
+
+
+def _others(name: str) -> Operation:
+    return Operation(name=name, ability="", grades={"Sandbox": "A"})
+
+
+SERVERS = {
+    "Sandbox": "Sandbox (data service)",
+    "Dovecot": "Dovecot 2.3 (IMAP, SMTP)",
+    "Cyrus": "Cyrus 3.6 (JMAP)",
+    "Radicale": "Radicale 3.9 (CalDAV)",
+    "Xandikos": "Xandikos 0.4 (CalDAV)",
+}
+OPERATIONS = (
+    _mail("read a mail and leave no mark", "Read and search", "AAA"),
+    _mail("mark as read", "Mark as read", "ABB"),
+    _mail("star and label, and back", "Label", "ABB"),
+    _mail("take a label off the rest of a thread", "Label", "ABB"),
+    _mail("archive, and back", "Archive and move", "ABB"),
+    _mail("move into a folder", "Archive and move", "ABB"),
+    _mail("put into the trash, and back", "Put into the trash", "ABB"),
+    _mail("write a draft once and take it back", "Write drafts and take them back", "ABB"),
+    _mail("send once and file as sent", "Send, answer and forward", "ACB"),
+    _mail("answer in the thread", "Send, answer and forward", "ACB"),
+    _mail("forward", "Send, answer and forward", "ACB"),
+    _events("create an event once", "Create events", "A", "A", "A"),
+    _events("change an event", "Change and cancel events", "A", "A", "A"),
+    _events("refuse to change what has changed", "Change and cancel events", "A", "A", "A"),
+    _events("cancel an event once", "Change and cancel events", "A", "A", "A"),
+    _events("move one of a series", "Change and cancel events", "A", "A", "A"),
+    _events("invite people", "Invite people", "A", NO, "A"),
+    _others("create a document once"),
+    _others("refuse to add to a document that has changed"),
+    _others("throw a document away, and back"),
+    _others("create an issue once"),
+    _others("refuse to change an issue that has changed"),
+)
+
+
+def draw() -> str:
+    lines = [f"| operation | {' | '.join(SERVERS.values())} |", "|---" * (1 + len(SERVERS)) + "|"]
+    for one in OPERATIONS:
+        cells = (one.grades.get(server, "") for server in SERVERS)
+        lines.append(f"| {one.name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.servers")
+    parser.add_argument("--write", action="store_true", help="write it into docs/providers.md")
+    page, drawn = PAGE.read_text(encoding="utf-8"), draw()
+    print(drawn, end="")
+    if parser.parse_args(arguments).write:
+        PAGE.write_text(PLACE.sub(lambda _: drawn, page), encoding="utf-8")
+        return 0
+    found = PLACE.search(page)
+    if found is None or found[0] != drawn:
+        print("docs/providers.md has another matrix: python -m scripts.servers --write")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,164 @@
+"""One user's rooms at any provider, for tests that hold at all of them: what Remit reads and writes
+there, and what the server itself holds, in the same words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from typing import Any
+
+from integrations.accounts import reads, writes
+from integrations.contracts import AccountRef
+from integrations.exceptions import NotFound
+from integrations.ports.registry import BY_SOURCE
+from integrations.providers.caldav import trial as caldav_trial
+from integrations.providers.imap import trial as imap_trial
+from integrations.providers.imap.servers import MailServers
+from integrations.providers.jmap import trial as jmap_trial
+from scripts.servers import OPERATIONS
+from tests.calendar_world import USER, CalendarServer, event
+from tests.cyrus_world import CyrusWorld
+from tests.guardrails.office import Office
+from tests.integrations.providers.imap import box
+from tests.mail_world import PASSWORD, MailWorld
+
+ABILITIES = tuple(one.ability for one in OPERATIONS)
+LABELS = {"INBOX": {"INBOX"}, "Trash": {"TRASH"}, "Sent": {"SENT"}, "Drafts": {"DRAFT"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    account: AccountRef
+
+    @property
+    def reader(self) -> Any:
+        return reads.reader(self.account)
+
+    @property
+    def writer(self) -> Any:
+        return writes.writer(self.account)
+
+    def grades(self) -> Mapping[str, str]:
+        """What connecting says can be done there, and how surely."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedMailbox(Room):
+    """On Dovecot or Cyrus, as its user's own program shows it over IMAP."""
+
+    world: MailWorld
+    folder: str = "folder:Clients"
+
+    @property
+    def box(self) -> box.Box:
+        return box.Box(world=self.world, account=self.account)
+
+    def grades(self) -> Mapping[str, str]:
+        name = self.account.address
+        if isinstance(self.world, CyrusWorld):
+            found = jmap_trial.try_server(self.world.url, user_name=name, secret=PASSWORD).abilities
+        else:
+            servers = MailServers.from_json(self.world.servers)
+            found = imap_trial.try_servers([servers], user_name=name, secret=PASSWORD).abilities
+        return {one.what: one.grade for one in found}
+
+    def make_folder(self) -> None:
+        with self.world.client(self.account.address) as client:
+            client.create_folder("Clients")
+
+    def receive(self, subject: str, body: str = "At noon?", answers: str = "") -> str:
+        """A mail that comes in; its Message-ID."""
+        headers = {"References": answers, "In-Reply-To": answers} if answers else {}
+        return self.box.deliver(subject, body, **headers)
+
+    def held(self) -> dict[str, set[str]]:
+        """Labels by subject, as Remit names them."""
+        found: dict[str, set[str]] = {}
+        for folder, mails in self.box.held().items():
+            place = LABELS.get(folder, {f"folder:{folder}"} if folder == "Clients" else set())
+            for subject, flags in mails:
+                unread = set() if b"\\Seen" in flags else {"UNREAD"}
+                starred = {"STARRED"} if b"\\Flagged" in flags else set()
+                words = {one.decode() for one in flags if not one.startswith(b"\\")}
+                found.setdefault(subject, set()).update(place, unread, starred, words)
+        return found
+
+    def sent(self) -> list[tuple[list[str], str, str]]:
+        """Receivers, subject and text of all that left the server."""
+        found = []
+        for _, receivers, content in self.world.sink.of(self.account.address):
+            mail: Any = message_from_bytes(content, policy=policy.default)
+            assert mail["Bcc"] is None
+            text = mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
+            found.append((receivers, str(mail["Subject"]), text.rstrip("\n")))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxRooms(Room):
+    """Behind a data service, as its own contract shows them."""
+
+    office: Office
+    folder: str = "folder_clients"
+
+    def grades(self) -> Mapping[str, str]:
+        return dict.fromkeys(ABILITIES, BY_SOURCE[self.account.source].capabilities.grade)
+
+    def make_folder(self) -> None:
+        pass  # it has one
+
+    def receive(self, subject: str, body: str = "At noon?", answers: str = "") -> str:
+        message_id = f"<{subject.replace(' ', '-')}@elsewhere.test>"
+        self.office.receive(
+            subject=subject,
+            body_text=body,
+            message_id=message_id,
+            thread_id="thread-1",
+            labels=["INBOX", "UNREAD"],
+        )
+        return message_id
+
+    def held(self) -> dict[str, set[str]]:
+        mails = self.office.look("emails?limit=100")["items"]
+        drafts = self.office.look("drafts")["items"]
+        return {one["subject"]: set(one["labels"]) for one in mails} | {
+            one["subject"]: {"DRAFT"} for one in drafts
+        }
+
+    def sent(self) -> list[tuple[list[str], str, str]]:
+        return [
+            ([*one["to"], *one["cc"], *one["bcc"]], one["subject"], one["body_text"])
+            for one in self.office.look("emails?limit=100")["items"]
+            if "SENT" in one["labels"]
+        ]
+
+    def put_event(self, name: str, title: str, *, weekly: bool = False) -> None:
+        rule = {"recurrence": "FREQ=WEEKLY;COUNT=3"} if weekly else {}
+        times = {"start": "2026-03-09T10:00:00+00:00", "end": "2026-03-09T11:00:00+00:00"}
+        try:
+            self.reader.event(name)
+        except NotFound:
+            self.office.put("events", id=name, title=title, **times, **rule)
+        else:
+            self.office.change("events", name, title=title)
+
+    def titles(self) -> list[str]:
+        found = self.office.look("events?limit=100")["items"]
+        return sorted(one["title"] for one in found if one["status"] != "cancelled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedCalendar(Room):
+    """On Radicale or Xandikos, as its user's own program shows it."""
+
+    server: CalendarServer
+
+    def grades(self) -> Mapping[str, str]:
+        tried = caldav_trial.try_urls([self.server.origin], user_name=USER, secret=PASSWORD)
+        return {one.what: one.grade for one in tried.abilities}
+
+    def put_event(self, name: str, title: str, *, weekly: bool = False) -> None:
+        self.server.put(name, event(title, *["RRULE:FREQ=WEEKLY;COUNT=3"] * weekly))
+
+    def titles(self) -> list[str]:
+        return self.server.titles()
