@@ -45,6 +45,12 @@ class Changed(Rejected):
     code = "changed"
 
 
+class Full(Rejected):
+    """There is no room for it: somebody must make some."""
+
+    code = "full"
+
+
 class TooLarge(Rejected):
     """There is more than was asked for."""
 

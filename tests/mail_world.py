@@ -32,6 +32,7 @@ from tests.imap_server import certificate
 
 DOMAIN = "office.test"
 PASSWORD = "open-sesame"
+FULL = f"full@{DOMAIN}"  # a mailbox that takes 8 KB
 SECONDS = 20.0
 PROGRAM = shutil.which("dovecot", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 needs_dovecot = pytest.mark.skipif(
@@ -61,6 +62,10 @@ passdb {{
   args = password={password}
 }}
 userdb {{
+  driver = passwd-file
+  args = {folder}/limits
+}}
+userdb {{
   driver = static
   args = uid={uid} gid={gid} home={folder}/home/%Lu
 }}
@@ -87,6 +92,12 @@ service lmtp {{
 }}
 service anvil {{
   chroot =
+}}
+protocol imap {{
+  mail_plugins = quota imap_quota
+}}
+plugin {{
+  quota = maildir
 }}
 submission_relay_host = 127.0.0.1
 submission_relay_port = {sink}
@@ -207,6 +218,8 @@ def _served(folder: Path) -> Iterator[MailWorld]:
             folder=folder, password=PASSWORD, sink=controller.port, **ports, **_users(folder)
         )
     )
+    limit = f"{FULL}::{{uid}}:{{gid}}::{folder}/home/{FULL}::userdb_quota_rule=*:storage=8K\n"
+    (folder / "limits").write_text(limit.format(**_users(folder)))
     server = subprocess.Popen(
         [PROGRAM, "-F", "-c", str(folder / "conf")],
         stdin=subprocess.DEVNULL,

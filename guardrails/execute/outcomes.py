@@ -17,7 +17,7 @@ from guardrails.facts.reasons import can_be_asked_for, sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
 from integrations.contracts.field_types import Instant
-from integrations.exceptions import Changed, ProviderError
+from integrations.exceptions import Changed, Full, ProviderError
 from integrations.ports.registry import BY_SOURCE
 
 # What an outcome repeats of its attempt.
@@ -120,6 +120,8 @@ def failure(error: ProviderError | None) -> str:
     """The reason of a call that came to nothing."""
     if error is None or error.retryable:
         return "provider_unavailable"
+    if isinstance(error, Full):
+        return "no_room"
     return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
 
 

@@ -12,6 +12,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from django.utils import timezone
+from imapclient.exceptions import (  # type: ignore[import-untyped]
+    IMAPClientAbortError,
+    IMAPClientError,
+)
 
 from integrations.contracts import AccountRef, ItemEvent
 from integrations.models import MailMark, MailPlace
@@ -32,11 +36,17 @@ class Looked:
 
     events: tuple[tuple[str, ItemEvent], ...]
     mark: MailMark
+    is_gone: bool = False  # the folder is, and all that it held has been seen to
 
     def keep(self) -> None:
         """The mark. Where deleted mails lay is of use to nobody any more."""
         deleted = [event.source_id for _, event in self.events if event.kind == "deleted"]
         MailPlace.objects.filter(account_id=self.mark.account_id, mail_id__in=deleted).delete()
+        if self.is_gone:
+            MailMark.objects.filter(
+                account_id=self.mark.account_id, folder=self.mark.folder
+            ).delete()
+            return
         names = ("validity", "next_uid", "modseq", "mails")
         MailMark.objects.update_or_create(
             account_id=self.mark.account_id,
@@ -56,12 +66,35 @@ def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[L
         marks = {one.folder: one for one in MailMark.objects.filter(account_id=account.id)}
         trash = mails.folders.named("trash")
         for folder in [*mails.read_in(), *([trash] if trash else [])]:
-            now = _present(mails, folder)
-            before = marks.get(folder)
-            if before is None or before.validity != now.validity:
-                yield Looked(events=(), mark=now)
-            elif _state(before) != _state(now):
-                yield from _look(mails, before, now, new_since=new_since)
+            try:
+                yield from _look_at(mails, folder, marks.get(folder), new_since=new_since)
+            except IMAPClientAbortError:
+                raise
+            except IMAPClientError:
+                own.let_go()
+                mails.folders = own.list_again()
+                if folder in mails.folders.names:
+                    raise
+        for folder in marks.keys() - set(mails.folders.names):
+            yield _lost(mails, marks[folder])
+
+
+def _look_at(
+    mails: Mails, folder: str, before: MailMark | None, *, new_since: datetime
+) -> Iterator[Looked]:
+    now = _present(mails, folder)
+    if before is None or before.validity != now.validity:
+        yield Looked(events=(), mark=now)
+    elif _state(before) != _state(now):
+        yield from _look(mails, before, now, new_since=new_since)
+
+
+def _lost(mails: Mails, before: MailMark) -> Looked:
+    """Of a folder that somebody deleted or called otherwise."""
+    rows = MailPlace.objects.filter(account_id=mails.account.id, folder=before.folder)
+    some = list(rows.order_by("id")[:MOST_CHANGES])
+    events = _missing(mails, before, some)
+    return Looked(events=tuple(events), mark=before, is_gone=len(some) < MOST_CHANGES)
 
 
 def _present(mails: Mails, folder: str) -> MailMark:
@@ -150,7 +183,12 @@ def _gone(mails: Mails, before: MailMark) -> list[tuple[str, ItemEvent]]:
         account_id=mails.account.id, folder=before.folder, validity=before.validity
     )
     there = set(mails.search(before.folder))
-    missing = [row for row in rows if row.uid not in there]
+    return _missing(mails, before, [row for row in rows if row.uid not in there])
+
+
+def _missing(
+    mails: Mails, before: MailMark, missing: Sequence[MailPlace]
+) -> list[tuple[str, ItemEvent]]:
     events = []
     for row in missing:
         if _is_elsewhere(mails, row):

@@ -25,6 +25,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
+    Full,
     Malformed,
     NotPermitted,
     ProviderError,
@@ -43,6 +44,7 @@ FOLDERS_SECONDS = 60.0
 KEPT_CONNECTIONS = 2  # of one account
 SAID_CHARS = 200
 # Codes of RFC 5530 that mean: later.
+FULL = "[OVERQUOTA]"  # RFC 5530
 LATER = ("[UNAVAILABLE]", "[INUSE]", "[LIMIT]", "[SERVERBUG]")
 
 
@@ -210,6 +212,9 @@ def as_provider_errors() -> Iterator[None]:
     try:
         yield
     except LoginError as error:
+        # Of imapclient also where the connection broke while it signed in.
+        if isinstance(error.__context__, IMAPClientAbortError):
+            raise Unavailable("The connection broke while signing in.") from error
         if any(code in str(error) for code in LATER):
             raise RateLimited("The server takes no sign-in now.") from error
         raise SignInRefused("The server refused the sign-in.") from error
@@ -221,6 +226,8 @@ def as_provider_errors() -> Iterator[None]:
         raise Unavailable(type(error).__name__) from error
     except (IMAPClientError, imaplib.IMAP4.error) as error:
         said = str(error)[:SAID_CHARS]
+        if FULL in said:
+            raise Full("The mailbox is full.", said=said) from error
         if any(code in said for code in LATER):
             raise RateLimited(said) from error
         raise Rejected("The server said no.", said=said) from error

@@ -4,7 +4,7 @@ folder where it lies."""
 import re
 from collections.abc import Sequence
 
-from integrations.exceptions import NotFound, Rejected
+from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.providers.imap.folders import (
     FOLDER_PREFIX,
     STARRED,
@@ -93,8 +93,10 @@ def move(mails: Mails, found: Found, destination: str | None) -> None:
     mails.own.let_go()
     # Notes where it is now, which a mail without a Message-ID is not found by.
     uids = mails.search(destination, after=max(int(ahead) - 1, 0))
-    for _ in mails.read(destination, mails.heads(destination, uids[:20])):
-        pass
+    arrived = {one.email.id for one in mails.read(destination, mails.heads(destination, uids[:20]))}
+    # A server says OK to moving a mail that somebody else has moved.
+    if found.email.id not in arrived and mails.find(found.email.id).folder != destination:
+        raise Changed("somebody moved the mail meanwhile")
 
 
 def expunge(mails: Mails, found: Found) -> None:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef, OutgoingMail
 from integrations.credentials import credentials
-from integrations.exceptions import Changed, NotFound, ProviderError, Rejected, Unavailable
+from integrations.exceptions import Changed, Full, NotFound, ProviderError, Rejected, Unavailable
 from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.providers.imap import progress
@@ -271,7 +271,8 @@ def _read_created(answers: Answers) -> Created:
 def _check(refused: dict[str, Refusal] | None) -> None:
     for one in (refused or {}).values():
         said = f"{one.type} {one.description or ''}".strip()[:SAID_CHARS]
-        raise Rejected("the server refused it", said=said)
+        full = one.type == "overQuota"
+        raise (Full if full else Rejected)("the server refused it", said=said)
 
 
 def _answer(id: str, thread_id: str | None, message: EmailMessage) -> Answer:

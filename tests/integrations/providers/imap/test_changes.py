@@ -163,3 +163,23 @@ def test_what_remit_wrote_itself_is_no_new_mail(box: Box) -> None:
     box.writer.archive(got.id, key="1")
 
     assert look(box) == [("updated", "Lunch", ("UNREAD",))]
+
+
+def test_a_folder_that_somebody_deletes_ends_no_look(box: Box) -> None:
+    with box.world.client(box.address) as client:
+        for name in ("Kept", "Lost"):
+            client.create_folder(name)
+            box.deliver(f"In {name}")
+            client.select_folder("INBOX")
+            client.move(client.search(), name)
+        look(box)
+        box.page()
+        client.rename_folder("Kept", "Called otherwise")
+        client.delete_folder("Lost")
+    box.deliver("New")
+
+    found = look(box)
+
+    assert found == [("created", "New", (INBOX, "UNREAD")), ("deleted", "", ())]
+    assert look(box) == []
+    assert not MailMark.objects.filter(account_id=box.account.id, folder="Lost").exists()

@@ -3,18 +3,20 @@
 import smtplib
 from collections.abc import Callable
 from email import message_from_bytes, policy
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import pytest
 
 from integrations.contracts import OutgoingMail
-from integrations.exceptions import NotFound, Rejected, Unavailable
-from integrations.models import MailWrite
+from integrations.exceptions import Changed, Full, NotFound, Rejected, Unavailable
+from integrations.models import Account, Credential, MailWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import submission
+from integrations.providers.imap import connection, labelling, submission
+from tests.fault_proxy import Fault, running_proxy
 from tests.integrations.providers.imap.box import Box
-from tests.mail_world import needs_dovecot
+from tests.mail_world import FULL, needs_dovecot
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
 
@@ -314,6 +316,65 @@ def test_a_change_that_nobody_answered_is_seen_at_the_server(box: Box) -> None:
         client.move([1], "Archive")
 
     assert box.reader.evidence(KEY) == Performed(response={"id": id}, at=mock.ANY)
+
+
+def test_wherever_the_conversation_breaks_off_one_draft_is_written(box: Box) -> None:
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y" * 3_000)
+    servers, breaks, lost = box.world.servers, 0, 0
+    for after in range(2_000, 7_000, 400):
+        faults = iter([Fault("cut", "down", after)])
+        connection.close_idle()
+        with running_proxy(box.world.imap, draw=partial(next, faults, None)) as proxy:
+            servers["imap"]["port"] = proxy.port
+            Credential.objects.filter(account_id=box.account.id).update(servers=servers)
+            key = f"remit-{after}"
+            try:
+                box.writer.create_draft(mail, key=key)
+            except Unavailable:
+                breaks += 1
+                lost += len(box.held().get("Drafts", ()))
+            box.reader.evidence(key)
+            answer = box.writer.create_draft(mail, key=key)
+            assert len(box.held()["Drafts"]) == 1
+            box.writer.delete_draft(answer["id"], revision=None, key=f"gone-{after}")
+            connection.close_idle()
+
+    assert breaks > lost > 0  # some had been written, and only the answer was lost
+
+
+def test_a_full_mailbox_is_said_and_holds_what_it_held(box: Box) -> None:
+    row = Account.objects.get(id=box.account.id)
+    Account.objects.filter(id=row.id).update(address=FULL)
+    Credential.objects.filter(account_id=row.id).update(user_name=FULL)
+    row.refresh_from_db()
+    box = Box(world=box.world, account=row.ref())
+    box.deliver()
+    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y" * 30_000)
+
+    with pytest.raises(Full):
+        box.writer.create_draft(mail, key=KEY)
+
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+
+
+def test_a_mail_that_its_user_moves_at_the_same_moment_lies_where_the_user_put_it(box: Box) -> None:
+    box.deliver()
+    id = box.only().id
+    with box.world.client(box.address) as client:
+        client.create_folder("Clients")
+    move = labelling.move
+
+    def later(mails: Any, found: Any, destination: str | None) -> None:
+        with box.world.client(box.address) as client:
+            client.select_folder("INBOX")
+            client.move([1], "Clients")
+        move(mails, found, destination)
+
+    with mock.patch.object(labelling, "move", later), pytest.raises(Changed):
+        box.writer.archive(id, key=KEY)
+
+    assert box.held() == {"Clients": [("Lunch", ())]}
 
 
 def raw_of(box: Box, folder: str) -> Any:
