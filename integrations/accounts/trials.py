@@ -16,10 +16,11 @@ from integrations.ports.evidence import Ability
 from integrations.providers.caldav import trial as calendars
 from integrations.providers.imap import discovery, trial as mailbox
 from integrations.providers.imap.servers import MailServers
+from integrations.providers.jmap import trial as jmap
 
 # Where anybody may ask for a trial, Remit knocks at doors of such servers alone.
 MAIL_PORTS = frozenset({25, 143, 465, 587, 993, 2525})
-CALENDAR_PORTS = frozenset({443, 8443})
+WEB_PORTS = frozenset({443, 8443})
 _places = threading.BoundedSemaphore(4)
 
 
@@ -53,12 +54,27 @@ def try_mailbox(address: str, named: MailServers | None, *, user_name: str, secr
     )
 
 
+def try_jmap(address: str, url: str, *, user_name: str, secret: str) -> Found:
+    """At `url`, or where the address's domain has it (empty). Raises ProviderError with a
+    sentence."""
+    wanted = jmap.read_url(url) if url else jmap.find_url(address)
+    _check_port(urlsplit(wanted).port or 443, WEB_PORTS, "mail", "connect_mailbox --jmap")
+    with _place():
+        tried = jmap.try_server(wanted, user_name=user_name, secret=secret)
+    return Found(
+        host=urlsplit(tried.server.session).hostname or "",
+        abilities=tried.abilities,
+        servers=tried.server.to_json(),
+        mails=tried.mails,
+    )
+
+
 def try_calendars(address: str, url: str, *, user_name: str, secret: str) -> Found:
     """At `url`, or where the address's calendars may be (empty). Raises ProviderError with a
     sentence."""
     urls = (calendars.read_url(url),) if url else calendars.find_urls(address)
     for one in urls:
-        _check_port(urlsplit(one).port or 443, CALENDAR_PORTS, "calendar", "connect_calendar")
+        _check_port(urlsplit(one).port or 443, WEB_PORTS, "calendar", "connect_calendar")
     with _place():
         tried = calendars.try_urls(urls, user_name=user_name, secret=secret)
     return Found(

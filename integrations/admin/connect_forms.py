@@ -148,6 +148,23 @@ class MailboxForm(ConnectForm):
         )
 
 
+class JmapForm(ConnectForm):
+    source = "jmap"
+    url = forms.CharField(
+        label="Mail server (JMAP)",
+        max_length=500,
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "https://jmap.example.org"}),
+        help_text="Empty: found by the address.",
+    )
+
+    def try_it(self, wish: Wish) -> Found:
+        given = self.cleaned_data
+        return trials.try_jmap(
+            wish.address, given["url"], user_name=wish.user_name, secret=given["password"]
+        )
+
+
 class CalendarsForm(ConnectForm):
     source = "caldav"
     url = forms.CharField(
@@ -165,4 +182,8 @@ class CalendarsForm(ConnectForm):
         )
 
 
-FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {"imap": MailboxForm, "caldav": CalendarsForm}
+FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {
+    "imap": MailboxForm,
+    "jmap": JmapForm,
+    "caldav": CalendarsForm,
+}

@@ -31,6 +31,7 @@ NO_KEY = (
 )
 TITLES: Mapping[ConnectedSource, str] = {
     "imap": "Connect a mailbox",
+    "jmap": "Connect a mailbox over JMAP",
     "caldav": "Connect calendars",
 }
 KNOWN_USERS = 500  # offered; any other can be typed

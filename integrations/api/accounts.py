@@ -64,9 +64,10 @@ class NamedServer(StrictSerializer):
 class AccountTrial(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
-        choices=["caldav", "imap"],
+        choices=["caldav", "imap", "jmap"],
         required=False,
-        help_text="imap: a mailbox, as where it is left out. caldav: calendars.",
+        help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
+        "caldav: calendars.",
     )
     address = StrictCharField(max_length=320)
     password = StrictCharField(
@@ -80,7 +81,9 @@ class AccountTrial(StrictSerializer):
     imap = NamedServer(required=False, help_text="Left out: found by the address.")
     smtp = NamedServer(required=False, help_text="To send with; only beside `imap`.")
     url = StrictCharField(
-        max_length=500, required=False, help_text="The calendar server. Left out: found likewise."
+        max_length=500,
+        required=False,
+        help_text="The server of caldav or jmap. Left out: found likewise.",
     )
     display_name = StrictCharField(
         max_length=200,
@@ -90,7 +93,8 @@ class AccountTrial(StrictSerializer):
     time_zone = StrictCharField(max_length=64, required=False)
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        others = ("imap", "smtp") if given.get("source") == "caldav" else ("url",)
+        over_web = given.get("source") in ("caldav", "jmap")
+        others = ("imap", "smtp") if over_web else ("url",)
         wrong = {name: ["There is none of what you connect."] for name in others if name in given}
         if "smtp" in given and "imap" not in given:
             wrong.setdefault("imap", ["Name the mail server, too."])
@@ -250,6 +254,8 @@ def _tried(wish: Wish, given: dict[str, Any]) -> Found:
     about = {"user_name": wish.user_name, "secret": given["password"]}
     if wish.source == "caldav":
         return trials.try_calendars(wish.address, given.get("url", ""), **about)
+    if wish.source == "jmap":
+        return trials.try_jmap(wish.address, given.get("url", ""), **about)
     return trials.try_mailbox(wish.address, _named(given), **about)
 
 

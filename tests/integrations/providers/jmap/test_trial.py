@@ -1,16 +1,20 @@
 """A mailbox over JMAP is tried before anything is stored, and its command prefers it."""
 
+import json
+import re
 from typing import Any
 
 import pytest
 from django.core.management.base import CommandError
+from django.urls import reverse
 
 from integrations.credentials import credentials
 from integrations.exceptions import Rejected, Unavailable
-from integrations.models import Account, Credential
+from integrations.models import Account, Credential, ServiceToken
 from integrations.network import http
 from integrations.providers.jmap import trial
 from integrations.providers.jmap.session import SignInRefused
+from tests.clients import log_in_superuser
 from tests.commands import run_command
 from tests.cyrus_world import needs_cyrus
 from tests.integrations.providers.jmap.box import Box
@@ -91,6 +95,47 @@ def test_the_command_prefers_it_and_takes_a_new_password(
     credentials.ask_to_sign_in(account.id)
     run_command("connect_mailbox", box.address, **who)
     assert Credential.objects.get(account=account).state == "good"
+
+
+def test_it_is_tried_shown_and_then_connected_on_the_page_and_by_the_api(box: Box) -> None:
+    credentials.forget(box.account.id)
+    Account.objects.filter(id=box.account.id).update(address="old@office.test")
+    organisation = Account.objects.get(id=box.account.id).organisation
+    asked = {"user_id": "maya", "address": box.address, "password": PASSWORD, "url": box.world.url}
+    client = log_in_superuser("olga")
+    page = reverse("admin:integrations_account_connect")
+    page += f"?source=jmap&organisation={organisation.slug}"
+
+    shown = client.post(page, asked | {"time_zone": "UTC"}).content.decode()
+
+    assert "Send, answer and forward</strong>: grade B" in shown
+    assert PASSWORD not in shown
+    assert not Account.objects.filter(address=box.address).exists()
+    offer = re.search(r'name="offer" value="([^"]+)"', shown)
+    assert offer is not None
+    client.post(page, {"offer": offer[1]})
+    account = Account.objects.get(address=box.address)
+    assert (account.source, account.allowed_actions.count()) == ("jmap", 0)
+    assert credentials.open_sign_in(account.ref()).secret == PASSWORD
+
+    credentials.forget(account.id)
+    fields = {"name": "web", "scopes": ["accounts"], "user_ids": ["maya"]}
+    token = ServiceToken.issue(organisation=organisation, **fields)[1]
+    headers = {"Authorization": f"Bearer {token}"}
+    tried = client.post(
+        "/api/v1/accounts/try",
+        json.dumps(asked | {"source": "jmap"}),
+        content_type="application/json",
+        headers=headers,
+    )
+    assert (tried.status_code, tried.json()["mails"]) == (200, 0), tried.json()
+    assert not Credential.objects.filter(account=account).exists()
+    offered = json.dumps({"user_id": "maya", "offer": tried.json()["offer"]})
+    connected = client.post(
+        "/api/v1/accounts", offered, content_type="application/json", headers=headers
+    )
+    assert connected.json()["source"] == "jmap"
+    assert credentials.open_sign_in(account.ref()).secret == PASSWORD
 
 
 def test_one_mailbox_is_not_connected_in_two_ways(
