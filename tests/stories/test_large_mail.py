@@ -16,6 +16,7 @@ from tests.stories.steps import scripted
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER = "You are Remit's mail reader."
 INGEST = "You summarise an item and list its entities."
+SMALL = "Staging is faster now"  # the subject of the small mail
 SUMMARY = {"summary": "A mail.", "entities": []}
 
 
@@ -54,7 +55,7 @@ def test_small_mail_never_waits_behind_large_mail_of_its_account(
         return SUMMARY
 
     def read(request: dict[str, Any]) -> str:
-        if not any(name in str(request) for name in large):
+        if SMALL in str(request):
             small_is_done.set()
         return "Nothing is to be done."
 
