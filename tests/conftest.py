@@ -239,6 +239,8 @@ def django_db_setup(
 @pytest.fixture(autouse=True)
 def no_connection_outlives_its_test() -> Iterator[None]:
     yield
-    from integrations.network import http  # this conftest is read before Django is set up
+    # This conftest is read before Django is set up.
+    from integrations.network import gate, http
 
     http.close_clients()
+    gate.forget_slots()

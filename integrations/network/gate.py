@@ -4,12 +4,18 @@ Every try of every request passes. The pace is a virtual schedule (GCRA, the lea
 ITU-T I.371): a short burst goes through, then DATA_SERVICE_RATE requests a second. When the
 service asks Remit to wait, all processes wait. After CIRCUIT_FAILURES unanswered requests
 in a row the circuit opens: nothing is sent for a while, then one request tries.
+
+While all goes well and there is room, a process takes HANDFUL slots with one write and uses them
+within HAND_SECONDS. So when another process meets trouble, this one may still send what it has
+in hand: at most that many requests, for at most that long.
 """
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import sleep
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic, sleep
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -26,6 +32,9 @@ PROBE_SECONDS = 30.0  # how long the one request that tries keeps the others out
 MAX_WAIT_SECONDS = 20.0
 MAX_BLOCK_SECONDS = 3_600.0
 USUAL_BLOCK_SECONDS = 1.0
+HANDFUL = 8
+HAND_SECONDS = 1.0
+SHARE_OF_ROOM = 4  # of the burst that is left, the rest is for other processes
 
 # The clock is the database's: processes on several machines have one.
 _TAKE = """
@@ -67,6 +76,39 @@ UPDATE integrations_upstream SET failures = 0, opened_until = NULL WHERE name = 
 """
 
 
+@dataclass
+class _Hand:
+    """Slots of one service that this process has taken and not used yet."""
+
+    left: int = 0
+    until: float = 0.0  # on the monotonic clock
+    next_take: int = 1
+
+    def use(self) -> bool:
+        if not self.left or monotonic() > self.until:
+            return False
+        self.left -= 1
+        return True
+
+    def fill(self, taken: int, room: float) -> None:
+        """`taken` slots are there now, one of them in use; `room` were left for all."""
+        self.left, self.until = taken - 1, monotonic() + HAND_SECONDS
+        self.next_take = max(1, min(HANDFUL, int(room / SHARE_OF_ROOM)))
+
+    def drop(self) -> None:
+        self.left, self.next_take = 0, 1
+
+
+_HANDS: dict[str, _Hand] = {}
+_LOCK = Lock()
+
+
+def forget_slots() -> None:
+    """Drop the slots in hand, of all services."""
+    with _LOCK:
+        _HANDS.clear()
+
+
 class Gate:
     """The way to the data service of one organisation."""
 
@@ -93,9 +135,14 @@ class Gate:
 
     def _enter(self) -> bool:
         """Wait for a slot. Whether the request before had no answer."""
+        with _LOCK:
+            hand = _HANDS.setdefault(self.name, _Hand())
+            if hand.use():
+                return False
+            taken = hand.next_take
         rate = settings.DATA_SERVICE_RATE
         pace = {
-            "step": 1 / rate,
+            "step": taken / rate,
             "burst": settings.DATA_SERVICE_BURST / rate,
             "probe": PROBE_SECONDS,
             "most": MAX_WAIT_SECONDS,
@@ -114,12 +161,20 @@ class Gate:
                     retry_after=float(wait or USUAL_BLOCK_SECONDS),
                 )
         wait, suspect = row
+        with _LOCK:
+            if suspect or wait > 0:
+                hand.drop()
+            else:
+                hand.fill(taken, room=-float(wait) * rate)
         if wait > 0:
             release_connections()
             sleep(float(wait))
         return bool(suspect)
 
     def _note(self, error: ProviderError, *, suspect: bool) -> None:
+        if isinstance(error, (RateLimited, Unavailable)):
+            with _LOCK:
+                _HANDS.pop(self.name, None)
         if isinstance(error, RateLimited):
             asked = USUAL_BLOCK_SECONDS if error.retry_after is None else error.retry_after
             self._write(_BLOCK, wait=min(asked, MAX_BLOCK_SECONDS), error=error.code)

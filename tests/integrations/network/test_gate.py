@@ -1,9 +1,13 @@
 import threading
 from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from integrations.exceptions import (
     CircuitOpen,
@@ -173,3 +177,38 @@ def test_the_pace_is_one_for_many_connections(settings: Any, waits: list[float])
         thread.join()
 
     assert sorted(round(wait) for wait in waits) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_slots_are_taken_by_the_handful_while_there_is_room(settings: Any) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 1, 1_000
+    takes = 0
+    with CaptureQueriesContext(connection) as found:
+        for _ in range(17):
+            send()
+        takes = len(found)
+
+    assert takes == 3  # one, eight and eight
+    spent = 1_000 - (timezone.now() - row().next_at).total_seconds()
+    assert 16 <= spent <= 17
+
+
+def test_slots_in_hand_are_dropped_at_the_first_trouble(waits: list[float]) -> None:
+    for _ in range(3):
+        send()
+    fail(1, lambda: RateLimited("429", retry_after=7))
+
+    send()
+
+    assert [round(wait) for wait in waits] == [7]
+
+
+def test_slots_in_hand_do_not_keep(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        send()
+    fail_elsewhere = {"opened_until": timezone.now() + timedelta(minutes=1), "failures": 8}
+    Upstream.objects.filter(name="acme").update(**fail_elsewhere)
+    later = monotonic() + gate.HAND_SECONDS + 0.1
+    monkeypatch.setattr(gate, "monotonic", lambda: later)
+
+    with pytest.raises(CircuitOpen):
+        send()
