@@ -19,6 +19,7 @@ from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
 from guardrails.contracts import PatternMatch
+from guardrails.gather import strangers
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
@@ -96,10 +97,7 @@ def build_context(account: AccountRef, email: Email) -> InboundMail:
     """What the mail reader is shown. Doubt about first contact means known."""
     provider = mail_reader(account)
     try:
-        known = provider.correspondence(email.sender) if email.sender else None
-        first_contact = (
-            known is not None and known.sent_readable and known.sent == 0 and known.received <= 1
-        )
+        first_contact = strangers.is_stranger(account, provider, email.sender)
         thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:

@@ -179,7 +179,7 @@ def _looked_up(facts: Facts) -> frozenset[str]:
     """What was read beyond the needs, to trace values: a draft policy may look at it too."""
     return frozenset(
         name
-        for name in ("corresponded", "directory", "members", "created")
+        for name in ("corresponded", "strangers", "directory", "members", "created")
         if getattr(facts, name) is not None
     )
 

@@ -22,6 +22,7 @@ from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
+from guardrails.decide.checks.strangers import strangers
 from guardrails.decide.checks.undoing import undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
@@ -122,6 +123,7 @@ def _examine(case: Case) -> None:
     case.is_meant = action.puts_away and is_meant(case)
     expose(case, action, arguments, facts)
     targets(case, action, facts)
+    strangers(case, facts)
     check_roles(case)
     draft(case, action, facts)
     _conditions(case, allowed_action, facts)

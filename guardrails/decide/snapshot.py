@@ -152,6 +152,15 @@ class PolicySnapshot:
             listed_target = listed.get(("recipient_domain", domain_of(target.value)))
         return listed_target
 
+    def unlisted(self, addresses: Iterable[str]) -> frozenset[str]:
+        """Those of the plain addresses that no row lists as a receiver, themselves or with their
+        domain, for any action."""
+        listed = {(one.kind, one.external_id) for one in self.listed_targets}
+        ways = {
+            one: {("recipient", one), ("recipient_domain", domain_of(one))} for one in addresses
+        }
+        return frozenset(one for one, rows in ways.items() if listed.isdisjoint(rows))
+
     @cached_property
     def _listed(self) -> dict[tuple[str, str, str], dict[tuple[str, str], ListedTarget]]:
         return {}

@@ -33,6 +33,7 @@ Need = Literal[
     "folders",
     "mailbox",
     "corresponded",
+    "strangers",
     "directory",
     "members",
     "created",
@@ -65,6 +66,7 @@ class Facts:
     tool: Tool | None = None
     attached: tuple["Facts", ...] = ()  # of each document that a mail takes along
     corresponded: Mapping[str, int] | None = None  # receiver to number of mails the user sent
+    strangers: tuple[str, ...] | None = None  # of sender and receivers; listed or not
     directory: Directory | None = None  # whom the action reaches, and whom the user may mean
     members: tuple[str, ...] | None = None  # of the project, among those it is given to
     groups: tuple[str, ...] = ()  # receivers behind whom the provider knows many people

@@ -57,6 +57,10 @@ REASONS: tuple[Reason, ...] = (
         "list_not_from_mail",
         "A mail may not set off mail to a mailing list: nobody knows who reads it.",
     ),
+    Reason(
+        "receiver_stranger",
+        "A mail may not set off mail or a draft to somebody to whom the user never wrote.",
+    ),
     Reason("target_not_listed", "A target is not among those an operator listed."),
     Reason("receiver_novel", "Nobody typed or listed a receiver, and the user never wrote to it."),
     Reason("name_ambiguous", "The name that the user typed may mean several people."),

@@ -38,6 +38,7 @@ from guardrails.gather.lookups import (
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
+from guardrails.gather.strangers import look_up_strangers
 from integrations.accounts import reads
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
@@ -240,6 +241,8 @@ def read_facts(
     facts = replace(facts, groups=groups(known))
     if "D" in SOURCES[request.origin.trigger]:
         facts = replace(facts, corresponded=corresponded(known))
+    asked = receivers if request.origin.trigger in FROM_CONTENT else ()
+    facts = look_up_strangers(facts, request.account, asked, known, needs)
     people = [target.value for target in reached if target.is_person]
     found = directory.look_up_for(
         request,

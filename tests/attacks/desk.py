@@ -220,8 +220,8 @@ def neighbour(desk: Desk) -> Desk:
 
 
 def furnished(me: str, *, number: int = 1) -> dict[str, Any]:
-    """`mail-1` of Ada, and `draft-1`; own and a stranger's issues, events and documents; the folder
-    `drive_people`, which the stranger reads."""
+    """`mail-1` of Ada, to whom the user wrote before, and `draft-1`; own and a stranger's issues,
+    events and documents; the folder `drive_people`, which the stranger reads."""
     keys = (f"PROJ-{899 + number}", "OPS-900")
     issues = (
         {"id": f"issue-{key}", "key": key, "project_key": key.partition("-")[0]} for key in keys
@@ -239,7 +239,10 @@ def furnished(me: str, *, number: int = 1) -> dict[str, Any]:
     )
     return {
         "items": {
-            "emails": [mail_to(me, id=f"mail-{number}", from_name="Ada")],
+            "emails": [
+                mail_to(me, id=f"mail-{number}", from_name="Ada"),
+                mail_to(ADA, id=f"mail-{number}-before", labels=["SENT"], **{"from": me}),
+            ],
             "drafts": usual("drafts", me, {"id": f"draft-{number}"}),
             "issues": usual("issues", me, *issues),
             "events": usual("events", me, *events),

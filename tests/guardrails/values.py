@@ -154,6 +154,7 @@ def facts(mail: Email | None = None, **changes: Any) -> Facts:
         "email": mail,
         "thread": (mail,),
         "correspondence": Correspondence(address=mail.sender, received=1, sent=0),
+        "strangers": (),
         "labels": LABELS,
         "projects": PROJECTS,
         "mailbox": Mailbox(address=ME, shared_with=()),

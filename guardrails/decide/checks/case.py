@@ -138,6 +138,11 @@ class Case:
             return None
         return said
 
+    def strangers(self, facts: Facts) -> frozenset[str] | None:
+        """Those of the sender and the receivers who are strangers to the user, and whom no operator
+        listed; None where that was not looked up."""
+        return None if facts.strangers is None else self.policy.unlisted(facts.strangers)
+
     @property
     def action(self) -> AnyAction:
         """What is to be done. Raises Refused where there is no such action."""
@@ -159,6 +164,7 @@ class Case:
             sources=self.sources,
             relations=self.relations,
             lists=self.lists,
+            strangers=self.strangers(facts),
             words=self.words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,

@@ -26,9 +26,10 @@ class Context:
     """What conditions may look at. `arguments` are canonical; `targets` are those of the
     arguments and those that are reached without being named; `sources` is what each value
     comes from and `relations` how each receiver stands to the user, by path; `lists` are the paths
-    of receivers that are mailing lists; `words` is what
-    the user typed in this request; `features` are those an admin ticked; `needs_approval`
-    says that a person would be asked, if nothing else refuses."""
+    of receivers that are mailing lists; `strangers` are those of the sender and the receivers
+    who are strangers to the user (None: nobody looked); `words` is what the user typed in this
+    request; `features` are those an admin ticked; `needs_approval` says that a person would be
+    asked, if nothing else refuses."""
 
     action: AnyAction
     trigger: Trigger
@@ -40,6 +41,7 @@ class Context:
     sources: Mapping[str, Set[Provenance]] = field(default_factory=dict)
     relations: Mapping[str, frozenset[Relation]] = field(default_factory=dict)
     lists: frozenset[str] = frozenset()
+    strangers: frozenset[str] | None = None
     words: str = ""
     features: frozenset[str] = frozenset()
     needs_approval: bool = False

@@ -49,36 +49,37 @@ def is_met(
     features: tuple[str, ...] = (),
     action: str = "send_email",
 ) -> bool:
+    found = found or facts()
     context = Context(
         action=registry.BY_NAME[action],
         targets=to(*receivers) + to(*hidden, role="bcc"),
         trigger=trigger,
-        facts=found or facts(),
+        facts=found,
+        strangers=None if found.strangers is None else frozenset(found.strangers),
         now=now,
         features=frozenset(features),
     )
     return conditions.parse(raw).evaluate(context).passed
 
 
-def met(received: int, sent: int, *, sent_readable: bool = True) -> Facts:
+def met(*strangers: str, sent_readable: bool = True) -> Facts:
     known = Correspondence(
-        address="ada@client.com", received=received, sent=sent, sent_readable=sent_readable
+        address="ada@client.com", received=2, sent=0, sent_readable=sent_readable
     )
-    return facts(correspondence=known)
+    return facts(correspondence=known, strangers=strangers)
 
 
 @pytest.mark.parametrize(
     ("found", "first", "known"),
     [
-        (met(1, 0), True, False),
-        (met(0, 0), True, False),
-        (met(2, 0), False, True),
-        (met(1, 1), False, True),
-        (met(1, 0, sent_readable=False), False, False),
-        (met(2, 0, sent_readable=False), False, True),
-        (facts(email(**{"from": "new@company.com"})), False, True),
+        (met("ada@client.com"), True, False),
+        (met("eve@evil.example"), False, True),
+        (met(), False, True),
+        (met(sent_readable=False), False, False),
+        (facts(strangers=None), False, False),
         (facts(correspondence=None), False, False),
         (facts(email(**{"from": "Ada <ada@client.com>"})), False, False),
+        (facts(own_address=""), False, False),
         (Facts(), False, False),
     ],
 )

@@ -30,9 +30,10 @@ def relation(*names: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def eves(office: Office) -> str:
-    """A mail of Eve's, which provably came from her. The agent may answer participants, and
-    forward to whom the user has written to."""
+    """A mail of Eve's, which provably came from her. The agent may answer participants, at whose
+    domain an operator let everybody in, and forward to whom the user has written to."""
     office.permit("send_email", conditions=relation("thread_participant", "typed"))
+    office.list_target("send_email", "recipient_domain", "evil.example")
     office.permit("forward_email", conditions=relation("corresponded"))
     return office.receive(**{"from": EVE}, authentication=PASSED, thread_id="t-eve")
 

@@ -62,7 +62,7 @@ def test_a_sound_policy_has_no_findings() -> None:
         (
             "archive",
             {"kind": "first_contact"},
-            {"kind": "sender_relation", "any_of": ["corresponded", "own_domain"]},
+            {"kind": "sender_relation", "any_of": ["corresponded", "self"]},
         ),
         (
             "archive",
@@ -170,7 +170,7 @@ def test_what_differs_is_no_repetition() -> None:
     [
         (
             [{"kind": "first_contact"}, {"kind": "thread"}],
-            "warning “the sender and the user never wrote to each other before” and “the mail's "
+            "warning “the sender is a stranger: the user never wrote to them” and “the mail's "
             "thread has at least 2 mails” hold together only where a stranger joins a thread of "
             "others.",
         ),

@@ -215,8 +215,11 @@ def test_a_mail_sends_nothing_and_drafts_only_to_its_sender(office: Office) -> N
         result = execute(office.request(action, wish, origin=origin))
         return result.status, result.reason
 
-    assert from_mail("send_email", ADA) == ("refused", "condition_failed")
     assert from_mail("draft", STRANGER) == ("refused", "receiver_novel")
+    assert from_mail("draft", ADA) == ("refused", "receiver_stranger")
+    assert office.calls() == []
+    office.receive(**{"from": office.mailbox.address}, to=[ADA], labels=["SENT"])
+    assert from_mail("send_email", ADA) == ("refused", "condition_failed")
     assert office.calls() == []
     assert from_mail("draft", ADA) == ("succeeded", "performed")
 

@@ -182,6 +182,7 @@ def test_one_that_a_person_confirmed_carries_no_marks(office: Office) -> None:
 def test_a_mail_that_wants_a_secret_back_gets_no_draft(office: Office) -> None:
     office.permit("draft")
     mail = office.receive(id="mail-1", thread_id="t-1", **{"from": EVE})
+    office.list_target("draft", "recipient_domain", "evil.example")
     wish = {"reply_to_id": mail, "to": [EVE], "subject": "Re: Code", "body": SECRET}
 
     for origin, reason in ((CHAT, "needs_approval"), (webhook(mail, "t-1"), "draft_holds_secret")):
