@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.models import Turn
@@ -62,6 +63,16 @@ def refused(answer: dict[str, Any]) -> list[str]:
     return [row.action_type for row in rows if row.status == "blocked"]
 
 
+def items(office: Office, **fields: Any) -> QuerySet[Item]:
+    """Maya's in this office: other tests have users of that name, and items with these ids."""
+    own = {"account__organisation": office.organisation, "account__external_user_id": "maya"}
+    return Item.objects.filter(**own, **fields)
+
+
+def approvals(office: Office) -> QuerySet[Approval]:
+    return Approval.objects.filter(organisation=office.organisation)
+
+
 def test_an_issue_is_opened_by_its_key_with_its_facts_and_comments(
     office: Office, chat: Chat
 ) -> None:
@@ -69,7 +80,7 @@ def test_an_issue_is_opened_by_its_key_with_its_facts_and_comments(
     _, model = chat(
         calls(
             ("open_item", {"item_id": "PROJ-99"}),
-            ("open_item", {"item_id": str(Item.objects.get(metadata__key="PROJ-99").id)}),
+            ("open_item", {"item_id": str(items(office).get(metadata__key="PROJ-99").id)}),
             ("open_item", {"item_id": "PROJ-4000"}),
             ("open_item", {"item_id": "PROJ-99", "part": 2}),
         )
@@ -91,7 +102,7 @@ def test_an_issue_is_opened_by_its_key_with_its_facts_and_comments(
 
 def test_a_long_text_is_read_part_by_part_and_none_is_lost(office: Office, chat: Chat) -> None:
     office.sync("gdrive")
-    item = Item.objects.filter(source="gdrive").order_by("id")[0]
+    item = items(office, source="gdrive").order_by("id")[0]
     text = " ".join(str(number) for number in range(3000))
     Item.objects.filter(id=item.id).update(text=text)
     parts = [("open_item", {"item_id": item.source_id, "part": part}) for part in (1, 2, 3)]
@@ -104,7 +115,7 @@ def test_a_long_text_is_read_part_by_part_and_none_is_lost(office: Office, chat:
 
 def test_lists_and_counts_are_of_all_that_fits(office: Office, chat: Chat) -> None:
     office.sync("jira", "gmail")
-    issues = Item.objects.filter(source="jira", account__external_user_id="maya")
+    issues = items(office, source="jira")
     in_progress = issues.filter(metadata__status="In Progress")
     _, model = chat(
         calls(
@@ -205,7 +216,7 @@ def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
     office: Office, chat: Chat
 ) -> None:
     office.sync("gdrive")
-    item = Item.objects.filter(source="gdrive").order_by("id")[0]
+    item = items(office, source="gdrive").order_by("id")[0]
     Item.objects.filter(id=item.id).update(text="1. Paint the hall.\n" + "x" * 20_000)
     task = {"summary": "Paint the hall", "type": "task", "description": "", "labels": []}
     _, model = chat(
@@ -250,13 +261,13 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
     office: Office, chat: Chat
 ) -> None:
     office.sync("gmail")
-    mail = Item.objects.filter(source="gmail", account__external_user_id="maya").earliest(
-        "source_id"
-    )
+    mail = items(office, source="gmail").earliest("source_id")
     labels = AllowedActionOption.objects.filter(
-        action_type="classify", source="gmail", account__external_user_id="maya"
+        account_id=office.account("maya", "gmail").id, action_type="classify"
     )
-    AllowedAction.objects.filter(action_type="send_email").update(enabled=False)
+    AllowedAction.objects.filter(
+        account__organisation=office.organisation, action_type="send_email"
+    ).update(enabled=False)
     letter = {"to": ["ben@company.com"], "subject": "Hi", "body": "Hello"}
     bill = {"email_id": str(mail.id), "label_id": "Invoices"}
     answer, model = chat(
@@ -314,9 +325,8 @@ def test_a_mistake_of_form_is_explained_and_is_no_refusal(office: Office, chat: 
 
 def test_what_is_meant_is_understood(office: Office, chat: Chat) -> None:
     office.sync("gmail", "calendar")
-    mail = Item.objects.filter(source="gmail", account__external_user_id="maya").earliest(
-        "source_id"  # which is the newest depends on the hour
-    )
+    # Which is the newest depends on the hour.
+    mail = items(office, source="gmail").earliest("source_id")
     answer, model = chat(
         calls(
             act("archive", json.dumps({"email_id": str(mail.id)})),
@@ -350,7 +360,7 @@ def test_what_waits_already_is_not_asked_for_twice(office: Office, chat: Chat) -
         "The same action waits for the user already, and nothing was added to it."
     )
     assert [one["id"] for one in again["pending_actions"]] == [waits["id"]]
-    assert [row.id for row in Approval.objects.all()] == [uuid.UUID(waits["id"])]
+    assert [row.id for row in approvals(office)] == [uuid.UUID(waits["id"])]
     noted = model.chats(ORCHESTRATOR)[0]["messages"][-2]
     known = {"id": waits["id"], "type": "create_jira_task", "description": waits["description"]}
     listed = json.dumps([known], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -436,5 +446,5 @@ def test_of_several_tasks_none_is_asked_for_where_one_is_written_wrongly(
 
     shown = model.chats("You are Remit's task specialist.")[-1]["messages"][-1]["content"]
     assert json.loads(shown)["error"]["code"] == "INVALID_INPUT"
-    assert not Approval.objects.exists()
+    assert not approvals(office).exists()
     assert office.calls() == []
