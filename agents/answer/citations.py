@@ -24,8 +24,8 @@ _GONE = "\ue000"  # in place of a citation that stands for nothing
 # With the words that only led to it: “It says so in [7] and [8].” becomes “It says so.”
 _AND = r"(?:\s*[,&]|\s+(?:and|und|et|y|e|en)(?=\s))"
 _BEFORE_ANOTHER = re.compile(rf"(?<!\]){_GONE}{_AND}\s*(?=\[\d)")
-_LEFT = re.compile(
-    r"(?:\s+(?:as in|in|see|per|from|siehe|laut|aus|dans|voir|selon|según|vedi|zie)(?=\s)"
+_LEFT = re.compile(  # from the first of its blanks only: else each blank reads all that follow
+    r"(?<!\s)(?:\s+(?:as in|in|see|per|from|siehe|laut|aus|dans|voir|selon|según|vedi|zie)(?=\s)"
     rf"|{_AND})?\s*{_GONE}(?:{_AND}?\s*{_GONE})*"
 )
 _RANGE = re.compile(r"(\d{1,3})\s*[\u2013-]\s*(\d{1,3})")
