@@ -79,9 +79,9 @@ def _probe(delivery_id: UUID) -> bool:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _pool(threads: int) -> ThreadPoolExecutor:
     # Its threads keep their connections: to make new ones costs more than most deliveries ask.
-    return ThreadPoolExecutor(settings.DELIVERY_THREADS, thread_name_prefix="delivery")
+    return ThreadPoolExecutor(threads, thread_name_prefix="delivery")
 
 
 def react_side_by_side(delivery_id: UUID) -> None:
@@ -98,18 +98,19 @@ def react_side_by_side(delivery_id: UUID) -> None:
     if work is None:
         return  # what else is queued has tasks of its own
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
+    pool = _pool(settings.DELIVERY_THREADS)
     ended: set[Future[object]] = set()
-    lane: Future[object] = _pool().submit(_in_thread, work)
+    lane: Future[object] = pool.submit(_in_thread, work)
     at_work = {lane}
     try:
         while at_work:
             if time.monotonic() < until:
                 free = settings.DELIVERY_THREADS - len(at_work)
                 small = claims.claim_queued(free, large=False)
-                at_work |= {_pool().submit(_in_thread, partial(_react, id)) for id in small}
+                at_work |= {pool.submit(_in_thread, partial(_react, id)) for id in small}
                 if lane.done() and free > len(small):
                     for id in claims.claim_queued(1, large=True):
-                        lane = _pool().submit(_in_thread, partial(_react, id))
+                        lane = pool.submit(_in_thread, partial(_react, id))
                         at_work.add(lane)
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
