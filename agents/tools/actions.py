@@ -2,11 +2,12 @@
 
 Every action is understood by its name, so that one which is not permitted is refused, with the
 reason, and recorded. A model is shown only what is permitted now, with the targets that it may
-name; of the others it knows no more than the names.
+name. A schema says in few words what the name and its arguments do not: the rest comes with the
+error that teaches (`agents.tools.forms`).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,15 +86,10 @@ def list_tools(person: Person, capabilities: Sequence[Capability]) -> dict[str, 
     }
 
 
-def name_others(permitted: Iterable[str]) -> list[str]:
-    """The names of all actions but these."""
-    return sorted({action.name for action in ACTIONS}.difference(permitted))
-
-
 def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability]) -> ActionTool:
     targets = tuple(dict.fromkeys(target for one in permitted for target in one.targets))
     always_asks = all(one.mode == "ask" for one in permitted)
-    form = _form(action, targets, others=REASON if always_asks else REASON | CONFIRM)
+    form = _form(action, targets, others=REASON if always_asks else CONFIRM)
     accounts = ""
     if len(permitted) > 1:
         named = {one.id: one for one in person.accounts}
@@ -106,11 +102,11 @@ def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability
     # Which others an opening lets in is decided anyway, and takes many words to say.
     opened = any(one.description != action.description for one in permitted)
     names = _in_words(action, targets)
+    others = ", others may be let in" if opened else ""
     whole = [
-        action.description,
-        "The limits may let others in." if opened else "",
+        f"{action.title}{f' ({NOTES[action.name]})' if action.name in NOTES else ''}.",
         "The user confirms each." if always_asks else "",
-        f"Listed: {names}." if names else "",
+        f"Listed: {names}{others}." if names else "",
         accounts,
     ]
     short = [

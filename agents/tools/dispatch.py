@@ -19,7 +19,7 @@ from django.utils import timezone
 from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
 from agents.journal import journal
 from agents.journal.leases import Lease, LeaseLost
-from agents.tools import acting, hooks
+from agents.tools import acting, forms, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from audit.contracts import LedgerError
 from integrations.database.pools import release_connections
@@ -230,7 +230,7 @@ def answer(
     try:
         if tool is None:
             acting.record_refused(context)
-            return _no_such_tool(tools)
+            return _no_such_tool(call.name, tools)
         arguments = parse(call, tool)
         if isinstance(arguments, ToolResult):
             return arguments
@@ -262,11 +262,13 @@ def _unreadable(call: CallRecord) -> ToolResult:
     )
 
 
-def _no_such_tool(tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
+def _no_such_tool(name: str, tools: Mapping[str, Tool[Arguments]]) -> ToolResult:
+    """What is meant may be an action that the model is not shown, because it is not permitted:
+    called by its name it is refused with the reason, and the user can ask for it."""
     names = sorted(name for name, tool in tools.items() if tool.offered or tool.listed)
     return failure(
         "NOT_FOUND",
-        "There is no such tool.",
+        f"There is no such tool.{forms.suggest(name, tools)}",
         recoverable=True,
         suggested_action=f"Use one of: {', '.join(names)}.",
     )

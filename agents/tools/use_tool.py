@@ -32,17 +32,12 @@ def run(context: ToolContext, arguments: UseTool) -> ToolResult:
     return failure("INVALID_INPUT", "Name a tool of the list.", recoverable=True)
 
 
-def offer(
-    *, actions: Sequence[Tool[Any]], tools: Sequence[Tool[Any]], others: Sequence[str]
-) -> Tool[UseTool]:
-    """The door to these. `others` are names of actions that are not permitted: a call of one is
-    refused and recorded."""
+def offer(*, actions: Sequence[Tool[Any]], tools: Sequence[Tool[Any]]) -> Tool[UseTool]:
+    """The door to these."""
     lines = [HOW]
     if actions:
         lines += [OF_ACTIONS, *(tool.line for tool in actions)]
     lines += [tool.line for tool in tools]
-    if others:
-        lines.append(f"Not permitted: {', '.join(others)}")
     return replace(TOOL, description="\n".join(lines))
 
 

@@ -1,7 +1,8 @@
 """The agents: which tools each has, which model, and how far it may go.
 
-A schema is paid for with every call of a model. So what an agent begins with has one, the rest is a
-line of `use_tool`, and so are the actions where there are many.
+A schema is paid for with every call of a model. So what an agent begins with has one, and so has
+each action of an agent that works on one kind of account. The rest is a line of `use_tool`, and so
+are the orchestrator's actions where there are many.
 """
 
 import hashlib
@@ -46,15 +47,16 @@ from integrations.contracts import Kind
 SKILL_TOOLS = (load_skill.TOOL.name,)
 CUSTOM_AGENT_TOOLS = (custom_agents.LIST.name, custom_agents.RUN.name)
 EVERYTHING: tuple[Kind, ...] = get_args(Kind)
-ACTION_TOKENS = 600  # of the schemas of all permitted actions; where they take more, each is a line
+# Of the schemas of all permitted actions, for who works on several kinds; where they take more,
+# each is a line.
+ACTION_TOKENS = 600
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
     """`prompt` is what it reads first; `own_model` is its model, where it has one of its
     own. `rare` are the tools that it is shown in a line each. `acts_on` are the kinds of accounts
-    whose actions it has a tool for, as far as they are permitted; an agent that `hears_wishes`
-    knows the others by name."""
+    whose actions it has a tool for, as far as they are permitted."""
 
     name: str
     tools: tuple[Tool[Any], ...]
@@ -64,7 +66,6 @@ class Agent:
     own_model: str = ""
     acts_on: tuple[Kind, ...] = ()
     for_mail: bool = False  # only what a mail may set off
-    hears_wishes: bool = False
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
@@ -84,15 +85,14 @@ class Agent:
         idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
         permitted = [one for one in capabilities if self._can_use(BY_NAME[one.action_type])]
         own = [*actions.list_tools(person, permitted).values()]
-        others = actions.name_others(tool.name for tool in own) if self.hears_wishes else ()
         whole = [tool for tool in self.tools if tool.name not in idle]
         rare = [tool for tool in self.rare if tool.name not in idle]
         rare += plan_mcp_tools.list_tools(permitted)
-        if sum(tool.schema_tokens for tool in own) <= ACTION_TOKENS:
+        if len(self.acts_on) == 1 or sum(tool.schema_tokens for tool in own) <= ACTION_TOKENS:
             whole, own = [*whole, *own], []
         listed = [replace(tool, offered=False, listed=True) for tool in (*own, *rare)]
-        if listed or others:
-            whole.append(use_tool.offer(actions=own, tools=rare, others=others))
+        if listed:
+            whole.append(use_tool.offer(actions=own, tools=rare))
         understood = actions.UNDERSTOOD if self.acts_on else {}
         return {**understood, **{tool.name: tool for tool in (*whole, *listed)}}
 
@@ -141,7 +141,6 @@ ORCHESTRATOR = Agent(
         propose_skill.TOOL,
     ),
     acts_on=EVERYTHING,
-    hears_wishes=True,
     max_steps_setting="TURN_MAX_STEPS",
 )
 EMAIL_SPECIALIST = Agent(

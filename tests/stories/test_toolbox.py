@@ -275,24 +275,31 @@ def test_what_is_permitted_is_a_tool_of_its_own_and_the_rest_is_asked_for_by_nam
             ("use_tool", {"name": "classify", "arguments": bill | {"reason": "A bill."}}),
             ("send_email", letter),
             act("send_email", letter),
+            ("send_mail", letter),
         )
     )
 
     offered = {one["function"]["name"]: one for one in model.chats(ORCHESTRATOR)[0]["tools"]}
-    *_, others = lines = offered["use_tool"]["function"]["description"].splitlines()
+    lines = offered["use_tool"]["function"]["description"].splitlines()
     [label] = [line for line in lines if line.startswith("classify(email_id, label_id: ")]
     named = label.removeprefix("classify(email_id, label_id: ").removesuffix(")").split("|")
     assert set(named) == {one.name for one in labels}
-    assert "send_email" in others.removeprefix("Not permitted: ").split(", ")
-    assert not [line for line in lines if line.startswith("send_email(")]
-    labelled, *refusals = results(model)
+    assert "send_email" not in json.dumps([*offered.values()]), "its name costs no tokens"
+    labelled, *refusals, misnamed = results(model)
+    assert "send_email" in misnamed["error"]["message"]
     assert labelled["success"], labelled
     assert labelled["data"]["status"] == "executed", labelled
     [written] = office.calls()
     assert mail.source_id in written["path"]
     assert labels.get(name="Invoices").external_id in str(written["body"])
     assert [one["error"]["code"] for one in refusals] == ["PERMISSION_DENIED"] * 2
-    assert refused(answer) == ["send_email"] * 2
+    for one in refusals:
+        assert one["error"]["message"] == "No operator permits this action for this account."
+        assert one["error"]["suggested_action"].endswith(
+            "The action would have to be allowed or switched on. The button “Ask for this” beside "
+            "the refusal asks an operator to permit it. Only the user can press it."
+        )
+    assert refused(answer) == ["send_email"] * 2 + ["tool:send_mail"]
     assert [call["path"].rpartition("/")[2] for call in office.calls()] == ["labels"]
 
 

@@ -88,7 +88,7 @@ def render() -> Iterator[str]:
 
 def _whole(agent: Agent) -> list[Tool[Any]]:
     """What it is shown a schema of, with the lines of the others."""
-    door = use_tool.offer(actions=(), tools=agent.rare, others=())
+    door = use_tool.offer(actions=(), tools=agent.rare)
     return [*agent.tools, *([door] if agent.rare else ())]
 
 

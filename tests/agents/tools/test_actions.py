@@ -116,9 +116,7 @@ def test_that_others_may_be_let_in_is_said_shortly() -> None:
     opening = " Need not be listed if every receiver is somebody the user has written to."
     (mail,) = shown(permit("send_email", ("recipient", "a@b.com", "Ann"), opening=opening)).values()
 
-    assert mail["description"] == (
-        f"{BY_NAME['send_email'].description} The limits may let others in. Listed: a@b.com."
-    )
+    assert mail["description"] == "Send a mail. Listed: a@b.com, others may be let in."
 
 
 def test_more_targets_than_are_worth_their_tokens_are_not_all_named() -> None:
@@ -137,6 +135,8 @@ def test_what_is_always_asked_about_says_so_and_needs_no_flag() -> None:
     assert "confirm_first" not in found["archive"]["parameters"]["properties"]
     assert "confirms" not in found["mark_read"]["description"]
     assert "confirm_first" in found["mark_read"]["parameters"]["properties"]
+    assert "reason" in found["archive"]["parameters"]["properties"], "the card shows it"
+    assert "reason" not in found["mark_read"]["parameters"]["properties"]
 
 
 def test_of_several_accounts_one_can_be_named() -> None:
@@ -146,7 +146,7 @@ def test_of_several_accounts_one_can_be_named() -> None:
 
     assert named["enum"] == [str(UUID(int=1)), str(UUID(int=2))]
     assert f"{UUID(int=2)}: outlook maya2@company.com" in tool["description"]
-    assert tool["description"].count(BY_NAME["archive"].description) == 1
+    assert tool["description"].startswith("Archive a mail. Accounts: ")
     assert "account_id" not in shown(one)["archive"]["parameters"]["properties"]
 
 
@@ -173,14 +173,6 @@ def test_every_listed_target_has_an_argument_or_is_said(name: str) -> None:
     (tool,) = shown(permit(name, *((kind, f"{kind}-1", "") for kind in action.takes))).values()
 
     assert all(f"{kind}-1" in json.dumps(tool) for kind in action.takes)
-
-
-def test_the_others_can_be_asked_for_by_name() -> None:
-    everything = [action.name for action in ACTIONS]
-
-    assert actions.name_others(everything) == []
-    others = sorted(set(everything) - {"archive", "send_email"})
-    assert actions.name_others(["archive", "send_email"]) == others
 
 
 def line(*permitted: Capability) -> str:

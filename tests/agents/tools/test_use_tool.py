@@ -58,7 +58,5 @@ def test_other_calls_go_by_untouched() -> None:
 
 
 def test_the_door_lists_what_is_behind_it() -> None:
-    door = use_tool.offer(actions=(), tools=[load_skill.TOOL], others=["archive"])
-    assert door.description == (
-        f"{use_tool.HOW}\nload_skill(name): the text of a listed skill\nNot permitted: archive"
-    )
+    door = use_tool.offer(actions=(), tools=[load_skill.TOOL])
+    assert door.description == f"{use_tool.HOW}\nload_skill(name): the text of a listed skill"

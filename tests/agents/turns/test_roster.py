@@ -1,6 +1,10 @@
 """Which agent has which tools."""
 
+import json
+import re
 from dataclasses import replace
+
+import pytest
 
 from agents.turns.roster import (
     ACTION_TOKENS,
@@ -11,7 +15,7 @@ from agents.turns.roster import (
     SPECIALISTS,
     Agent,
 )
-from guardrails.actions.registry import ACTIONS, BY_NAME, UNDOING
+from guardrails.actions.registry import ACTIONS, BY_NAME
 from integrations.llm.completions import estimated_tokens
 from tests.agents.tools.test_actions import PERSON, permit
 
@@ -126,21 +130,22 @@ def test_few_actions_have_a_schema_and_many_a_line_each() -> None:
     assert sum(estimated_tokens(many[action.name].line) for action in ACTIONS) < ACTION_TOKENS
 
 
-def test_who_hears_wishes_knows_the_other_actions_by_name() -> None:
-    named = {
-        agent.name: agent.offer(
-            PERSON, capabilities=[permit("archive")], skills=False, agents=False
-        )
-        for agent in AGENTS
-    }
-    others = ", ".join(sorted(set(BY_NAME) - {"archive"} - {one.name for one in UNDOING}))
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_what_is_not_permitted_costs_no_tokens(agent: Agent) -> None:
+    """Neither schema nor line nor name: only the shown ones are sent to a model."""
+    without = agent.offer(PERSON, capabilities=[permit("archive")], skills=True, agents=True)
+    sent = json.dumps([tool.schema for tool in without.values() if tool.offered])
 
-    assert named["orchestrator"]["use_tool"].description.endswith(f"Not permitted: {others}")
-    assert not any(
-        "send_email" in str(tools.get("use_tool"))
-        for name, tools in named.items()
-        if name != "orchestrator"
-    )
+    assert not [name for name in set(BY_NAME) - {"archive"} if re.search(rf"\b{name}\b", sent)]
+
+
+def test_who_works_on_one_kind_has_a_schema_of_each_action() -> None:
+    everything = [permit(action.name) for action in ACTIONS]
+    for agent in (*SPECIALISTS, MAIL_READER):
+        tools = agent.offer(PERSON, capabilities=everything, skills=False, agents=False)
+        own = [tools[one.name] for one in ACTIONS if agent._can_use(one)]
+        assert own
+        assert all(tool.offered for tool in own)
 
 
 def test_who_may_act_understands_every_action() -> None:
