@@ -36,7 +36,7 @@ dev:
 	$(BOOTSTRAP) dev
 
 check:
-	$(BOOTSTRAP) dev -m config.check
+	$(BOOTSTRAP) dev -m scripts.check
 
 format: dev
 	@.venv/bin/python -m ruff format .

@@ -1,6 +1,6 @@
 """Every check that is not a test, one after another; all run even where one fails.
 
-python -m config.check
+python -m scripts.check
 """
 
 import os
