@@ -26,6 +26,7 @@ pytestmark = [
 ]
 PREFIX = f"t{os.getpid()}_"
 PASSWORD = "only-for-this-test"
+LOG_IN = [role for role in grants.ROLES if role != "owner"]
 MONTH = f"audit_action_{Month.of(timezone.now()).suffix}"
 REFUSED = psycopg.errors.InsufficientPrivilege
 Session = psycopg.Connection[tuple[Any, ...]]
@@ -52,11 +53,9 @@ def separate(django_db_setup: None) -> Iterator[Separate]:
     try:
         with fresh_database() as database:
             for _ in range(2):  # a second time changes nothing
-                said = command("ledger_roles", "--apply", "--prefix", PREFIX, database=database)
+                said = apply(database, ",".join(f"{role}={PASSWORD}" for role in LOG_IN))
                 assert "Error" not in said
             with psycopg.connect(database, autocommit=True) as session:
-                for role in grants.ROLES:
-                    session.execute(f"ALTER ROLE {PREFIX}{role} PASSWORD '{PASSWORD}'")
                 for _ in range(10):
                     append(session)
             yield Separate(owner=database, name=database.rpartition("/")[2])
@@ -64,6 +63,12 @@ def separate(django_db_setup: None) -> Iterator[Separate]:
         with psycopg.connect(url("postgres"), autocommit=True) as session:
             for role in grants.ROLES:
                 session.execute(f"DROP ROLE IF EXISTS {PREFIX}{role}")
+
+
+def apply(database: str, passwords: str) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEDGER_ROLE_PASSWORDS", passwords)
+        return command("ledger_roles", "--apply", "--prefix", PREFIX, database=database)
 
 
 def append(session: Session) -> None:
@@ -221,8 +226,11 @@ def test_a_role_does_its_own_work_and_nothing_else(role: str, separate: Separate
 
 
 def test_the_owner_cannot_log_in(separate: Separate) -> None:
-    with pytest.raises(psycopg.OperationalError, match="not permitted to log in"):
-        separate.session("owner").__enter__()
+    with psycopg.connect(separate.owner, autocommit=True) as session:
+        session.execute(f"ALTER ROLE {PREFIX}owner PASSWORD '{PASSWORD}'")
+        with pytest.raises(psycopg.OperationalError, match="not permitted to log in"):
+            psycopg.connect(separate.url("owner"))
+        session.execute(f"ALTER ROLE {PREFIX}owner PASSWORD NULL")
 
 
 @pytest.mark.parametrize("year", [2001, 2099])
@@ -360,6 +368,24 @@ def test_one_role_for_everything_works_and_the_command_says_what_is_missing(
     assert "which is a superuser: it can switch the triggers off" in said
     assert "GRANT SELECT ON audit_action" in said
     assert "audit.E" not in command("check", database=separate.owner, PROCESS="cluster")
+
+
+def test_passwords_are_stored_as_hashes_and_none_is_given_to_the_owner(separate: Separate) -> None:
+    with psycopg.connect(separate.owner) as session:
+        stored: dict[str, str] = dict(
+            session.execute(
+                "SELECT rolname, rolpassword FROM pg_authid WHERE starts_with(rolname, %s)",
+                [PREFIX],
+            ).fetchall()
+        )
+    assert stored.pop(f"{PREFIX}owner") is None
+    assert sorted(stored) == sorted(PREFIX + role for role in LOG_IN)
+    assert all(password.startswith("SCRAM-SHA-256$") for password in stored.values())
+
+    for wrong in ("owner", "admin"):
+        said = apply(separate.owner, f"{wrong}={PASSWORD}")
+        assert f"LEDGER_ROLE_PASSWORDS names {wrong}" in said
+        assert PASSWORD not in said
 
 
 def test_a_prefix_that_is_no_name_is_refused() -> None:
