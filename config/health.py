@@ -40,15 +40,21 @@ def health(request: HttpRequest) -> JsonResponse:
 def ready(request: HttpRequest) -> JsonResponse:
     """What cannot be done, in codes; 503 where that is everything. No numbers and no names:
     who can reach it may read it."""
-    codes = _missing()
-    if not codes:
-        try:
-            codes = [code for code, is_so in CHECKS if is_so()]
-        except DatabaseError:
-            codes = ["database"]
+    codes = find_codes()
     status = "unavailable" if UNAVAILABLE & set(codes) else "degraded" if codes else "ready"
     body = {"status": status, "cannot": codes}
     return JsonResponse(body, status=503 if status == "unavailable" else 200)
+
+
+def find_codes() -> list[str]:
+    """What cannot be done now, of CODES."""
+    codes = _missing()
+    if codes:
+        return codes
+    try:
+        return [code for code, is_so in CHECKS if is_so()]
+    except DatabaseError:
+        return ["database"]
 
 
 def _missing() -> list[str]:
@@ -114,3 +120,4 @@ CHECKS: tuple[tuple[str, Callable[[], bool]], ...] = (
     ("model_away", _model_is_away),
     ("budget_empty", Outage.objects.filter(code__in=OF_BUDGET).exists),
 )
+CODES = ("database", "ledger_database", *(code for code, _ in CHECKS))

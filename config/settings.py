@@ -251,8 +251,8 @@ TELEMETRY_CONTENT = env.bool("TELEMETRY_CONTENT", default=False)
 if TELEMETRY and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
     raise ImproperlyConfigured("TELEMETRY needs the extra: pip install 'remit[telemetry]'.")
 
-# How many days a call of a model stays in the database (0: for ever). Budgets need one.
-MODEL_CALL_DAYS = env.int("MODEL_CALL_DAYS", default=400)
+MODEL_CALL_DAYS = env.int("MODEL_CALL_DAYS", default=400)  # 0: for ever. Budgets need one
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")  # who shows it may read /metrics
 
 # Without a key or a base URL of a real model the offline model answers. What asks no model has no
 # key, so it gets the answer instead.

@@ -14,7 +14,7 @@ from agents.office import console
 from agents.tasks import queue_delivery
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
-from config import health
+from config import health, metrics
 from guardrails import api as guardrails
 from integrations import api as integrations
 from integrations.web.authentication import HasScope
@@ -41,6 +41,7 @@ def webhooks(kind: Kind) -> list[URLPattern]:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health.health, name="health"),
     path("ready", health.ready, name="ready"),
+    path("metrics", metrics.metrics, name="metrics"),
     # Beside the two above, as the seed has it; described where the API is.
     path("status", agents.StatusView.as_view(schema=None)),
     *(pattern for kind in KINDS for pattern in webhooks(kind)),

@@ -106,12 +106,18 @@ def load_progress(tenant_id: UUID) -> SealProgress:
     )
 
 
-def is_any_behind() -> bool:
-    """Whether a record of any tenant has waited for its seal for longer than BEHIND_SECONDS."""
+def load_oldest_wait() -> timedelta | None:
+    """For how long the oldest record of any tenant has waited for its seal."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(OLDEST)
         found = cursor.fetchone()
-    return found is not None and found[0] > timedelta(seconds=BEHIND_SECONDS)
+    return found[0] if found else None
+
+
+def is_any_behind() -> bool:
+    """Whether a record of any tenant has waited for its seal for longer than BEHIND_SECONDS."""
+    waited = load_oldest_wait()
+    return waited is not None and waited > timedelta(seconds=BEHIND_SECONDS)
 
 
 def parse(text: str | None) -> datetime | None:
