@@ -38,7 +38,7 @@ Labelled = Iterable[tuple[str, float]]
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The metrics as text. Whoever does not show METRICS_TOKEN learns nothing, not even that they
+    """The metrics as text. Who does not show METRICS_TOKEN learns nothing, not even that they
     are here."""
     if not settings.METRICS_TOKEN or not _is_known(request.headers.get("Authorization", "")):
         raise Http404
