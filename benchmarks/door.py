@@ -218,7 +218,8 @@ async def send_all(url: str) -> tuple[list[float], Counter[int]]:
     return took, answers
 
 
-def signed(number: int) -> tuple[bytes, dict[str, str]]:
+def signed(number: int, *, id: str = "", text: str = "x" * 2000) -> tuple[bytes, dict[str, str]]:
+    """A new mail's webhook; `id` is its own, else a new one."""
     from standardwebhooks.webhooks import Webhook
 
     at = datetime.now(UTC)
@@ -228,11 +229,11 @@ def signed(number: int) -> tuple[bytes, dict[str, str]]:
             "source": "gmail",
             "source_id": f"m{number}",
             "content_type": "email",
-            "data": {"id": f"m{number}", "date": "2026-11-20T10:00:00Z", "body_text": "x" * 2000},
+            "data": {"id": f"m{number}", "date": "2026-11-20T10:00:00Z", "body_text": text},
             "timestamp": "2026-11-20T10:00:00Z",
         }
     )
-    id = f"msg_{number}_{secrets.token_hex(4)}"
+    id = id or f"msg_{number}_{secrets.token_hex(4)}"
     return body.encode(), {
         "webhook-id": id,
         "webhook-timestamp": str(int(at.timestamp())),

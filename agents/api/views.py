@@ -51,7 +51,7 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
     if decisions:
         if MAY_DECIDE not in auth.scopes:
             raise exceptions.PermissionDenied(
-                f"This token lacks the scope “{MAY_DECIDE}”: it may chat, and decides nothing."
+                f"This token or login lacks the scope “{MAY_DECIDE}”: it may chat, not decide."
             )
         ids = [UUID(decision["id"]) for decision in decisions]
         known = list_cards(

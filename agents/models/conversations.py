@@ -21,6 +21,7 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated_at"]
+        permissions = [("use_console", "Can chat as any user of an organisation in the console")]
         indexes = [
             models.Index(fields=["-updated_at"], name="conversation_newest"),
             models.Index(

@@ -6,10 +6,11 @@ write of an agent: it is the demo's other side, and there only while that is the
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -23,21 +24,26 @@ from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
 from integrations.ports.registry import writable
+from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
+R = TypeVar("R", bound=Model)
 View = Callable[[HttpRequest], HttpResponseBase]
 
 
+USE = "agents.use_console"
+
+
 def for_operators(view: View) -> View:
-    """Only for a superuser's session; who is not logged in is asked to."""
+    """Only for staff who have the right to; who is not logged in is asked to."""
 
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        if not request.user.is_superuser:
+        if not (request.user.is_staff and request.user.has_perm(USE)):
             return render(request, "console/refused.html", status=403)
         return view(request)
 
@@ -85,9 +91,8 @@ def deliver(request: HttpRequest) -> HttpResponse:
         return refusal(400, "invalid_json", f"The body is not a valid JSON object: {error}.")
     fields = [wish.get(key) for key in ("organisation", "user_id", "name")]
     slug, user, name = (value if isinstance(value, str) else "" for value in fields)
-    mailbox = Account.objects.filter(
-        organisation__slug=slug, external_user_id=user, source__in=writable("mail")
-    )
+    mailbox = Account.objects.filter(external_user_id=user, source__in=writable("mail"))
+    mailbox = _of_organisation(request, mailbox, slug)
     if not mailbox.exists() or not name:
         return refusal(404, "unknown_user", "There is no such user with a mailbox.")
     if not sandbox.is_sandbox(slug):
@@ -107,8 +112,8 @@ def deliver(request: HttpRequest) -> HttpResponse:
 def delivered(request: HttpRequest) -> HttpResponse:
     """`?organisation=&source_id=`: what became of a mail, with links to look closer."""
     delivery = (
-        Delivery.objects.filter(
-            organisation__slug=request.GET.get("organisation", ""),
+        _of_organisation(request, Delivery.objects.all(), request.GET.get("organisation", ""))
+        .filter(
             account__external_user_id=request.GET.get("user_id", ""),
             account__source__in=writable("mail"),
             source_id=request.GET.get("source_id", ""),
@@ -136,6 +141,11 @@ def delivered(request: HttpRequest) -> HttpResponse:
             "links": [{"title": title, "url": url} for title, url in links],
         }
     )
+
+
+def _of_organisation(request: HttpRequest, rows: "QuerySet[R]", slug: str) -> "QuerySet[R]":
+    """Those of the organisation of this name, if the person meets it."""
+    return staff.bind(rows, request.user, "organisation").filter(organisation__slug=slug)
 
 
 def refusal(status: int, code: str, sentence: str) -> JsonResponse:

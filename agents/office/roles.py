@@ -71,6 +71,7 @@ OPERATOR = frozenset(
         *may("view", [*WORK, *LEDGER, *WHOSE]),
         *may("view change", WAITING),
         *may("view add", ["guardrails.undo"]),
+        "agents.use_console",
     }
 )
 AUDITOR = frozenset(

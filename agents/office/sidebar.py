@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
+from agents.office import console
+
 
 @dataclass(frozen=True)
 class Page:
@@ -161,5 +163,5 @@ def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
     yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
     dashboard = reverse("admin:agents_dashboard")
     yield {"title": "Dashboard", "icon": "space_dashboard", "link": dashboard}
-    if getattr(request.user, "is_superuser", False):
+    if request.user.has_perm(console.USE):
         yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

@@ -4,13 +4,15 @@ The message is a sentence for people; details of what broke go to the log only.
 """
 
 import logging
+import sys
 from collections.abc import Mapping
 from math import ceil
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from rest_framework import exceptions, status
 from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
@@ -105,15 +107,27 @@ def flatten(detail: Any, path: str = "") -> dict[str, str]:
     return {key: value for part in parts for key, value in part.items()}
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
-    return JsonResponse(body("bad_request", "The request could not be understood."), status=400)
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 400, "bad_request", "The request could not be understood.")
 
 
-def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
-    return JsonResponse(body("not_found", "There is no such page."), status=404)
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 404, "not_found", "There is no such page.")
 
 
-def server_error(request: HttpRequest) -> JsonResponse:
-    return JsonResponse(
-        body("server_error", "Something broke on our side. It is in the log."), status=500
-    )
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django calls it while the error is being handled. What the database cannot do now is no
+    error of ours."""
+    error = sys.exc_info()[1]
+    if isinstance(error, Exception) and (found := trouble.describe(error)):
+        answer = _answer(request, 503, found.code, found.sentence)
+        answer.headers["Retry-After"] = str(found.wait)
+        return answer
+    return _answer(request, 500, "server_error", "Something broke on our side. It is in the log.")
+
+
+def _answer(request: HttpRequest, status: int, code: str, sentence: str) -> HttpResponse:
+    """A page for browsers, which touches no database; the shape of all errors for programs."""
+    if "text/html" in request.headers.get("Accept", ""):
+        return HttpResponse(render_to_string("error.html", {"sentence": sentence}), status=status)
+    return JsonResponse(body(code, sentence), status=status)

@@ -31,12 +31,11 @@ def choose_organisation(
 ) -> tuple[list[Organisation], Organisation | None]:
     """The organisations that somebody may choose from, and the one that the address names, else
     the one named “default”, else the first. Raises Http404 where the address names another."""
-    rows = staff.list_organisations(request.user)
-    organisations, wanted = list(rows[:limit]), request.GET.get("organisation", "")
-    chosen = rows.filter(slug=wanted or "default").first()
+    wanted = request.GET.get("organisation", "")
+    chosen = staff.find_organisation(request.user, wanted)
     if wanted and chosen is None:
         raise Http404("There is no such organisation.")
-    return organisations, chosen or next(iter(organisations), None)
+    return list(staff.list_organisations(request.user)[:limit]), chosen
 
 
 class RowPage(BoundAdmin):

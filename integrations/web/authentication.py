@@ -1,5 +1,6 @@
 """Who calls the API: a service token, or an operator who is logged in to the admin."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -15,13 +16,22 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from integrations.models import Organisation, ServiceToken
+from integrations.models import ServiceToken
 from integrations.models.tokens import PREFIX, digest
-from integrations.web import second_factor
+from integrations.web import second_factor, staff
 
 if TYPE_CHECKING:  # DRF's views load this module through the settings: it would be a circle
     from rest_framework.views import APIView
 
+# Which right of the admin gives a session which scope. MCP is for other agents alone.
+RIGHTS: Mapping[str, str] = {
+    ServiceToken.Scope.CHAT: "agents.use_console",
+    ServiceToken.Scope.SYNC: "knowledge.change_syncrun",
+    ServiceToken.Scope.ACCOUNTS: "integrations.change_account",
+    ServiceToken.Scope.APPROVALS: "guardrails.change_approval",
+    ServiceToken.Scope.AUDIT_READ: "audit.view_executedagentaction",
+    ServiceToken.Scope.POLICY: "guardrails.view_allowedaction",
+}
 USED_EVERY = timedelta(minutes=1)  # last_used_at is written at most this often
 
 
@@ -110,9 +120,11 @@ class TokenHolder(AnonymousUser):
 
 
 class OperatorAuthentication(SessionAuthentication):
-    """A superuser's admin session (with CSRF token): what the chat console uses.
+    """A staff session of the admin (with CSRF token): what the chat console uses. It has the
+    scopes that the person has the rights to (RIGHTS).
 
-    The organisation is the one named by the X-Remit-Organisation header, else `default`.
+    The organisation is the one of theirs that the X-Remit-Organisation header names, else the
+    one that pages begin with.
     """
 
     def authenticate(self, request: Request) -> tuple[User, Caller] | None:
@@ -120,19 +132,19 @@ class OperatorAuthentication(SessionAuthentication):
         if found is None:
             return None
         user = found[0]
-        if not (isinstance(user, User) and user.is_superuser):
-            raise AuthenticationFailed("Only an operator may use the API with a session.")
+        if not (isinstance(user, User) and user.is_staff):
+            raise AuthenticationFailed("Only staff may use the API with a session.")
         if second_factor.is_missing(user):
             raise AuthenticationFailed("Set up a second factor in the admin first.")
-        slug = request.headers.get("X-Remit-Organisation", "default")
-        organisation = Organisation.objects.filter(slug=slug).first()
+        slug = request.headers.get("X-Remit-Organisation", "")
+        organisation = None if "\0" in slug else staff.find_organisation(user, slug)
         if organisation is None:
             raise AuthenticationFailed("There is no such organisation.")
         return user, Caller(
             organisation_id=organisation.id,
             organisation_slug=organisation.slug,
             principal=f"operator:{user.get_username()}",
-            scopes=frozenset(ServiceToken.Scope.values),
+            scopes=frozenset(scope for scope, right in RIGHTS.items() if user.has_perm(right)),
             user_ids=frozenset(),
             throttle_key=f"operator-{user.pk}",
         )
@@ -153,7 +165,7 @@ def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
     """For `permission_classes`: the caller holds `scope`."""
 
     class Scoped(BasePermission):
-        message = f"This token lacks the scope “{scope}”."
+        message = f"This token or login lacks the scope “{scope}”."
         needs = scope  # said in the schema of the API (integrations.web.schema)
 
         def has_permission(self, request: Request, view: "APIView") -> bool:

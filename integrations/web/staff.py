@@ -43,3 +43,11 @@ def organisation_ids(user: Any) -> tuple[UUID, ...]:
 
 def list_organisations(user: Any) -> "QuerySet[Organisation]":
     return bind(Organisation.objects.order_by("slug"), user, "id")
+
+
+def find_organisation(user: Any, slug: str) -> Organisation | None:
+    """The one that somebody names; where they name none the one named “default”, else their first.
+    None where they meet no such one, or none at all."""
+    rows = list_organisations(user)
+    named = rows.filter(slug=slug or "default").first()
+    return named if slug else named or rows.first()

@@ -35,8 +35,9 @@ WORKS_ON["Administrator"] = set[str]().union(
 )
 # Rights beside those to rows.
 OWN = {
+    "Operator": {"use_console"},
     "Auditor": {"hold_contents"},
-    "Administrator": {"hold_contents", "erase_contents", "end_ledger"},
+    "Administrator": {"use_console", "hold_contents", "erase_contents", "end_ledger"},
 }
 
 

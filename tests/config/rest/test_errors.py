@@ -1,5 +1,7 @@
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from agents.models import Turn
 from integrations.models import Account, Organisation, ServiceToken
@@ -35,3 +37,27 @@ def test_what_cannot_be_stored_now_hears_to_come_again(client: Client) -> None:
     assert away == (503, "database_away", "10")
     assert not Turn.objects.exists()
     assert chat(client, token) == (202, "", "")
+
+
+def test_a_page_says_too_that_nothing_can_be_stored_now() -> None:
+    """Without a session no page opens: logging in is the first that cannot be stored."""
+    User.objects.create_user("olga", password="a long password")
+    client = Client(raise_request_exception=False)
+    given = {"login": "olga", "password": "a long password"}
+
+    with failing_with("django_session", "53100"):
+        program = client.post(reverse("account_login"), given)
+        person = client.post(reverse("account_login"), given, headers={"Accept": "text/html"})
+
+    assert (program.status_code, program.json()["error"]["code"]) == (503, "storage_full")
+    assert (person.status_code, person.headers["Retry-After"]) == (503, "60")
+    assert "<h1>There is no space left to keep this. Come again.</h1>" in person.content.decode()
+    assert client.post(reverse("account_login"), given).status_code == 302
+
+
+def test_what_there_is_not_is_said_to_a_person_on_a_page() -> None:
+    answers = [Client().get("/nowhere", headers={"Accept": one}) for one in ("text/html", "*/*")]
+
+    assert [one.status_code for one in answers] == [404, 404]
+    assert "<h1>There is no such page.</h1>" in answers[0].content.decode()
+    assert answers[1].json()["error"]["code"] == "not_found"

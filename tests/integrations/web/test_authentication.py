@@ -2,14 +2,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
+from agents.office.roles import make_roles
 from integrations.models import Account, Organisation, ServiceToken
-from tests.clients import log_in
+from tests.clients import client_of, log_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_token_without_the_scope_learns_which_it_lacks(organisation: Organisat
     assert response.status_code == 403
     assert response.json()["error"] == {
         "code": "permission_denied",
-        "message": "This token lacks the scope “chat”.",
+        "message": "This token or login lacks the scope “chat”.",
     }
 
 
@@ -87,13 +88,39 @@ def test_a_token_for_some_users_sees_no_other(organisation: Organisation) -> Non
     assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_user")
 
 
-def test_only_an_operator_may_use_a_session(organisation: Organisation) -> None:
-    client = log_in("clerk")
-    refused = client.get("/api/v1/conversations?user_id=maya")
-    client.force_login(User.objects.create_superuser("operator"))
-    allowed = client.get("/api/v1/conversations?user_id=maya")
+@pytest.mark.parametrize(
+    ("role", "chats", "decides", "reads_ledger"),
+    [
+        ("Viewer", 403, 403, 200),
+        ("Policy editor", 403, 403, 200),
+        ("Operator", 200, 200, 200),
+        ("Auditor", 403, 403, 200),
+        ("Administrator", 200, 200, 200),
+    ],
+)
+def test_a_session_may_do_over_the_api_what_its_role_may(
+    organisation: Organisation, role: str, chats: int, decides: int, reads_ledger: int
+) -> None:
+    make_roles()
+    client = log_in(role)
+    User.objects.get(username=role).groups.add(Group.objects.get(name=role))
 
-    assert (refused.status_code, allowed.status_code) == (401, 200)
+    answers = [
+        client.get(address, {"user_id": "maya"}).status_code
+        for address in ("/api/v1/conversations", "/api/v1/approvals", "/api/v1/ledger")
+    ]
+
+    assert answers == [chats, decides, reads_ledger]
+    assert client.get("/console/").status_code == chats
+
+
+def test_who_is_not_of_the_staff_or_of_no_organisation_has_no_session_at_the_api() -> None:
+    nobody = log_in("clerk", "use_console")
+    Organisation.objects.create(slug="default", name="Default")
+    visitor = User.objects.create(username="visitor")
+
+    for client in (nobody, client_of(visitor)):
+        assert client.get("/api/v1/conversations?user_id=maya").status_code == 401
 
 
 def test_a_session_needs_the_csrf_token_to_write(organisation: Organisation) -> None:

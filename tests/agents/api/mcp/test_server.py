@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +10,9 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from guardrails.models import Approval
 from integrations.models import Account
+from knowledge.models import Item
 from tests.agents.api.mcp.outside import Outside
 from tests.rows import Rows
 
@@ -61,3 +64,23 @@ def test_a_user_of_another_organisation_is_as_unknown_as_none(outside: Outside) 
 
     assert [one.status_code for one in answers] == [404, 404]
     assert answers[0].content == answers[1].content
+
+
+def test_what_another_organisation_has_is_as_unknown_as_none(outside: Outside) -> None:
+    outside.office.permit("archive")
+    other = Rows(f"other-{uuid4().hex[:6]}")
+    asked: tuple[tuple[str, str, str, str], ...] = (
+        ("approval_status", "approval_id", str(other.of(Approval).id), str(uuid4())),
+        ("approval_status", "approval_id", str(other.of(Approval).action_id), str(uuid4())),
+        ("archive", "email_id", other.of(Item).source_id, "nothing-like-it"),
+    )
+    for tool, name, theirs, nobodys in asked:
+        answers = [
+            json.dumps(outside.call(tool, {name: value})).replace(value, "THIS")
+            for value in (theirs, nobodys)
+        ]
+        same = [re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}", "ID", answer) for answer in answers]
+
+        assert same[0] == same[1]
+        assert other.mark not in answers[0]
+    assert outside.office.calls() == []
