@@ -24,14 +24,14 @@ def short(id: str) -> str:
 
 
 def emails() -> Iterator[Object]:
-    from integrations.mail.mail import parse
+    from integrations.mail.mail import parse, wire
 
     seen: set[str] = set()
     for mail in lines("mail"):
         raw = mail["raw"].encode("latin-1")
         if raw.startswith(b"From "):
             raw = raw.partition(b"\n")[2]
-        found = parse(raw, fallback_date=datetime(2002, 1, 1, tzinfo=UTC)).wire()
+        found = wire(parse(raw, fallback_date=datetime(2002, 1, 1, tzinfo=UTC)).email)
         if found["id"] not in seen:
             seen.add(found["id"])
             yield found

@@ -1,4 +1,8 @@
-"""Everything that reads what strangers wrote, by name: each takes a text. Needs Django set up."""
+"""Everything that reads what strangers wrote, by name: each takes a text. Needs Django set up.
+
+`LIMITS` says for some how long a text gets there at most, in characters: what an entrance refuses
+or leaves out is no text of theirs.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -10,7 +14,17 @@ from zoneinfo import ZoneInfo
 
 from agents.answer import citations, deeds, links as answer_links
 from agents.context import results
-from guardrails.facts import alerts, links, people, sensitive, subjects, targets, text
+from guardrails.facts import (
+    addressing,
+    alerts,
+    draft_text,
+    links,
+    people,
+    sensitive,
+    subjects,
+    targets,
+    text,
+)
 from guardrails.policies import directory_file, text as policy_text
 from guardrails.words import (
     event_titles,
@@ -19,6 +33,7 @@ from guardrails.words import (
     names,
     own,
     queries,
+    removal,
     roles,
     series,
     times,
@@ -27,8 +42,17 @@ from guardrails.words import (
 )
 from integrations.contracts import Email, Event, Issue
 from integrations.imports import calendar_files, imap_text
-from integrations.llm import thoughts
-from integrations.mail import addresses, files, headers, html, mime, text as mail_text
+from integrations.llm import chat_answers, json_protocol, thoughts
+from integrations.llm.completions import Completion, Usage
+from integrations.mail import (
+    addresses,
+    files,
+    headers,
+    html,
+    mail as mails,
+    mime,
+    text as mail_text,
+)
 from integrations.network import strict_json
 from integrations.providers.mcp import contracts as mcp
 from knowledge.files import plain
@@ -100,6 +124,26 @@ def mail(raw: str) -> Any:
     return mime.read_body(mime.read_message(raw.encode("utf-8", "replace"))[0])
 
 
+def list_of(value: str) -> Any:
+    found = {name: [value] for name in ("list-id", "mailing-list", "list-unsubscribe", "list-post")}
+    return headers.list_id(found), headers.list_post(found), headers.first_word(found, "list-id")
+
+
+def in_pieces(body: str) -> Any:
+    """A text that is being written, a few characters at a time."""
+    splitter, left = thoughts.Splitter(), ""
+    for start in range(0, len(body), 5):
+        _, said = splitter.feed(body[start : start + 5])
+        _, left = answer_links.split_ready(left + said)
+    return splitter.rest(), left
+
+
+def decision(body: str) -> Any:
+    return json_protocol.read(
+        Completion(text=body, calls=(), model="m", finish_reason="stop", usage=Usage())
+    )
+
+
 PARSERS: dict[str, Callable[[str], Any]] = {
     "mail quotes": quotes.own_words,
     "mail addresses": addresses.parse_mailboxes,
@@ -114,6 +158,9 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "mail parts": lambda body: mail(
         f'Content-Type: multipart/mixed; boundary="{body[:60]}"\n\n{body}'
     ),
+    "mail part's type": lambda kind: mail(f"Content-Type: text/plain; {kind}\n\na"),
+    "mail part's name": lambda name: mail(f"Content-Disposition: attachment; filename={name}\n\na"),
+    "mail list": list_of,
     "calendar file": calendar,
     "calendar text": lambda body: calendar(EVENT.format(body)),
     "calendar events": lambda body: calendar(f"BEGIN:VCALENDAR\n{body}"),
@@ -140,7 +187,10 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "numbers said": lambda body: values.number_said("7", body),
     "roles said": lambda body: roles.says_role("writer", body),
     "series said": series.says_series,
+    "removal said": removal.says_removal,
     "address": targets.address,
+    "addresses in other words": addressing.check,
+    "draft that was sent": lambda body: draft_text.nearness("a word", body),
     "rules of a series": series_of,
     "mail file": mail_file,
     "directory file": lambda body: directory_file.parse(f"address,name\n{body}"),
@@ -172,4 +222,32 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "denials": deeds.find_denials,
     "citations": lambda body: citations.bind_citations(body, {}),
     "thoughts": thoughts.split,
+    "answer in pieces": in_pieces,
+    "decision in JSON": decision,
+}
+LIMITS = {
+    **dict.fromkeys(
+        ("mail addresses", "mail ids", "mail date", "mail header", "mail list", "mail subject"),
+        mails.MAX_HEADER_CHARS,
+    ),
+    "mail encoded words": mails.MAX_HEADER_CHARS,
+    **dict.fromkeys(
+        (
+            *("typed value", "address typed", "words of an event's title"),
+            *("words of an issue's title", "names in words", "issues asked for"),
+            *("events asked for", "mails asked for", "numbers said", "roles said"),
+            *("series said", "removal said", "times said"),
+        ),
+        own.MOST_CHARS,
+    ),
+    **dict.fromkeys(
+        (
+            *("claims", "denials", "citations", "links of an answer"),
+            *("thoughts", "answer in pieces", "decision in JSON"),
+        ),
+        chat_answers.MOST_CHARS,
+    ),
+    "name in the directory": directory_file.MOST_CELL_CHARS,
+    "directory file": directory_file.MOST_BYTES,
+    "policy file": policy_text.MAX_CHARS,
 }

@@ -171,7 +171,7 @@ _SELF = {
     r"\s+(?:\w+\s+)?(?:VERBS)\b",
     "es": r"\b(?:he|hemos)\s+(?:ya\s+)?(?:VERBS)\b"
     # “Envié”, but not the French “Bob avait archivé”.
-    r"|(?:\A|,|\by)\W*(?:(?:yo|ya|también|te|le|les|se|lo|la|los|las)\s+){0,3}(?:PRETERITE)\b",
+    r"|(?:\A|,|\by)\W{0,20}(?:(?:yo|ya|también|te|le|les|se|lo|la|los|las)\s+){0,3}(?:PRETERITE)\b",
     "it": r"\b(?:ho|abbiamo)\s+(?:\w+\s+)?(?:VERBS)\b",
     "nl": r"\b(?:ik heb|heb ik|we hebben|wij hebben)\b" + _GAP + r"\b(?:VERBS)\b",
 }

@@ -14,14 +14,14 @@ from guardrails.facts import links
 
 # A link or image of markdown: `![text](https://a.b/c "title")`, or `[text](<https://a.b/c>)`.
 INLINE = re.compile(
-    r"!?\[(?P<text>[^\[\]]{0,500})\]\(\s*<?(?P<to>[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?"
+    r"!?\[(?P<text>[^\[\]]{0,500})\]\(\s*+<?(?P<to>[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?"
     r"(?:\s[^()]{0,500})?\)"
 )
 BY_REFERENCE = re.compile(r"!?\[(?P<text>(?!\d{1,3}\])[^\[\]]{1,500})\]\s?\[[^\[\]]{0,500}\]")
 DEFINITION = re.compile(r"^[ \t]{0,3}\[(?P<name>[^\]\n]+)\]:\s*<?(?P<to>\S+)", re.MULTILINE)
 TAG = re.compile(r"<(?=[a-z/!?])([^<>]*)>?", re.IGNORECASE)
 WEB = re.compile(r"(?:https?|ftps?|wss?):[/\\]*([^\s/\\?#<>()\[\]\"'`|]*)", re.IGNORECASE)
-SLASHES = re.compile(r"(^|[\s\"'(<=\[])[/\\]{2,}(?=([^/?#\s\"<>]+))")
+SLASHES = re.compile(r"(^|[\s\"'(<=\[])[/\\]{2,}(?=[^/?#\s\"<>])")
 SCHEME = re.compile(
     r"(?<![\w.+-])(data|javascript|vbscript|blob|cid|file|mailto|tel|sms):(?=\S)", re.IGNORECASE
 )

@@ -6,7 +6,6 @@ a model asks for side by side are one round, however many they are.
 """
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from agents.contracts import CallRecord, ToolResult, failure
+from integrations.mail.text import normalised
 
 DUPLICATE_WINDOW = timedelta(seconds=60)
 LOOP_WINDOW = timedelta(seconds=120)
@@ -126,7 +126,7 @@ def canonical(value: Any, *, fold: bool) -> str:
 
 def _canonical(value: Any, *, fold: bool) -> Any:
     if isinstance(value, str):
-        text = " ".join(unicodedata.normalize("NFKC", value).split())
+        text = " ".join(normalised("NFKC", value).split())
         return text.casefold() if fold else text
     if isinstance(value, Mapping):
         items = {str(key): _canonical(item, fold=fold) for key, item in value.items()}

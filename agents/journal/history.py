@@ -1,7 +1,6 @@
 """What was said and done in a conversation so far."""
 
 import json
-import unicodedata
 from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from agents.contracts import StepRecord, TurnRecord
 from agents.journal import journal, whom
 from agents.models import Message, ToolCall, Turn
 from guardrails.words.own import own_words
+from integrations.mail.text import normalised
 
 HISTORY_TURNS = 30  # at least so many are read whole, where there are so many
 MOST_TURNS = 500  # of older ones what was said
@@ -129,7 +129,7 @@ def _is_offered(message: Message, question: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = normalised("NFKC", text).casefold()
     return "".join(one for one in plain if one.isalnum())
 
 

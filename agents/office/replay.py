@@ -19,10 +19,12 @@ from standardwebhooks.webhooks import Webhook
 
 from agents.office import sandbox
 from agents.office.replay_report import Report, deliveries
+from integrations import child
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, NotPermitted, ProviderError
+from integrations.imports import reading
 from integrations.mail.files import RawMail, Unreadable
-from integrations.mail.mail import parse
+from integrations.mail.mail import wire
 from integrations.models import Delivery
 from integrations.network import http
 
@@ -90,18 +92,24 @@ def _pushes(
         if isinstance(mail, Unreadable):
             report.unreadable[mail.reason] += 1
             continue
-        parsed = parse(mail.raw, fallback_date=mail.date, trusted_server=trusted_server)
-        report.remarks.update(parsed.notes)
-        email = parsed.wire()
+        try:
+            found = reading.read_mail(
+                mail.raw, fallback_date=mail.date, trusted_server=trusted_server
+            )
+        except child.Unreadable as error:
+            report.unreadable[error.reason] += 1
+            continue
+        report.remarks.update(found.notes)
+        email = wire(found.email)
         event = {
             "user_id": account.external_user_id,
             "source": account.source,
-            "source_id": parsed.email.id,
+            "source_id": found.email.id,
             "content_type": "email",
             "data": email | {"version": 1},
             "timestamp": datetime.now(UTC).isoformat(),
         }
-        owner = f"{account.external_user_id}\n{parsed.email.id}"
+        owner = f"{account.external_user_id}\n{found.email.id}"
         yield _Push(
             webhook_id=f"replay-{hashlib.sha256(owner.encode()).hexdigest()[:40]}",
             email=email,

@@ -6,12 +6,12 @@ compared is not what would be sent. An address within other words is text.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from guardrails.facts.targets import address_or_none
 from guardrails.facts.text import is_hidden
+from integrations.mail.text import normalised
 
 # Loose on purpose: whatever some reader of addresses could take for one.
 _ADDRESS = (
@@ -30,7 +30,7 @@ def check(text: str) -> None:
     """Raises ValueError for addresses in any form but one plain address."""
     if not _SIGNS.intersection(text) or address_or_none(text) == text:
         return
-    folded = unicodedata.normalize("NFKC", text)
+    folded = normalised("NFKC", text)
     seen = (one for one in folded if one.isspace() or not is_hidden(one))
     if _is_all_addresses("".join(" " if one.isspace() else one for one in seen)):
         raise ValueError("holds an address that is not by itself in plain form, as ada@company.com")

@@ -6,10 +6,10 @@ slow. They are written as they are compared (`folded`), most of them as the begi
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from guardrails.facts.senders import Kind
+from integrations.mail.text import normalised
 
 LETTER_AFTER = r"(?![^\W\d_])"
 SCRIPTS_WITHOUT_BLANKS = "\u2e80"  # the first sign of these
@@ -153,10 +153,10 @@ def folded(text: str) -> str:
     """The text as it is compared: other forms of letters and accents taken off, in small letters,
     its blanks single."""
     if not text.isascii():
-        apart = unicodedata.normalize("NFKD", text)
+        apart = normalised("NFKD", text)
         # Marks of Latin, Greek and Cyrillic letters; those of other scripts tell words apart.
         apart = "".join(one for one in apart if not "\u0300" <= one <= "\u036f")
-        text = unicodedata.normalize("NFKC", apart)
+        text = normalised("NFKC", apart)
     return " ".join(text.casefold().split())
 
 

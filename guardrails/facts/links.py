@@ -4,24 +4,28 @@ In doubt something is a link, and in doubt nobody knows where it leads: only a p
 in ASCII is known.
 """
 
-import html
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from guardrails.facts import targets
 from guardrails.facts.text import is_hidden
+from integrations.mail.text import normalised, unescaped
 
 UNKNOWN = ""
 # Browsers forgive any number of slashes, and take what stands before an @ for a user's name.
-# What follows is looked at and not taken, because another link may begin in it.
-WEB = re.compile(r"(?:https?|ftps?|wss?):[/\\]*(?=([^/?#\s\"<>]*))", re.IGNORECASE)
+# What follows is looked at and not taken, because another link may begin in it; and only so far,
+# because each of many may begin in the one before it.
+AUTHORITY = r"[^/?#\s\"<>]"
+MOST_AUTHORITY = 300  # characters; a host has 253 at most
+WEB = re.compile(
+    rf"(?:https?|ftps?|wss?):[/\\]*(?=({AUTHORITY}{{0,{MOST_AUTHORITY + 1}}}))", re.IGNORECASE
+)
 OTHER = re.compile(
     r"(?<![\w.+-])(?:data|javascript|vbscript|blob|cid|file|mailto|tel|sms):(?=\S)"
     r"|(?<!http)(?<!https)(?<!ftp)(?<!ftps)(?<!ws)(?<!wss):[/\\]{2}|url\s*\(|@import",
     re.IGNORECASE,
 )
-SLASHES = re.compile(r"(?:^|[\s\"'(<=\[])[/\\]{2}(?=([^/?#\s\"<>]+))")
+SLASHES = re.compile(rf"(?:^|[\s\"'(<=\[])[/\\]{{2}}(?=({AUTHORITY}{{1,{MOST_AUTHORITY + 1}}}))")
 BARE = re.compile(
     r"(?<![\w@./\\+%-])((?:[\w-]+\.)+([^\W\d_]{2,63}))(?!\.?[\w@-])(?::\d+)?(/?)", re.IGNORECASE
 )
@@ -80,12 +84,14 @@ def _destinations(plain: str) -> Iterator[str]:
 def unveiled(text: str) -> str:
     """The text as a program takes it: entities written out, other forms of letters and digits
     as the plain ones, and nothing that is hidden."""
-    seen = "".join(one for one in html.unescape(text) if one in "\n\r\t" or not is_hidden(one))
-    return unicodedata.normalize("NFKC", seen).replace("\u3002", ".")
+    seen = "".join(one for one in unescaped(text) if one in "\n\r\t" or not is_hidden(one))
+    return normalised("NFKC", seen).replace("\u3002", ".")
 
 
 def _plain(authority: str) -> str:
     """The host as it is compared, without its port."""
+    if len(authority) > MOST_AUTHORITY:
+        return UNKNOWN
     host = authority.partition("](")[0].rstrip(AFTER)
     host = re.sub(r":\d{1,5}\Z", "", host)
     try:

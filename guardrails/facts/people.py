@@ -7,6 +7,7 @@ from typing import Literal
 
 from guardrails.facts import targets
 from integrations.contracts.preferences import check_text
+from integrations.mail.text import normalised
 
 Source = Literal["directory", "sent", "sent_before", "self"]
 NAME_CHARS = 200
@@ -59,7 +60,7 @@ class Directory:
 def check_name(name: str) -> str:
     """A name in its one spelling. Raises ValueError for what is none: hidden characters, no
     letter, signs of an address, or letters of scripts that resemble each other in one word."""
-    found = " ".join(unicodedata.normalize("NFC", check_text(name)).split())
+    found = " ".join(normalised("NFC", check_text(name)).split())
     if len(found) > NAME_CHARS:
         raise ValueError(f"is longer than {NAME_CHARS} characters")
     if not any(map(str.isalpha, found)):
@@ -77,7 +78,9 @@ def spellings(word: str) -> frozenset[str]:
     """How people type one word of a name: without case and accents (Zoë is zoe), and a letter
     with a mark also written out (Müller is muller and mueller). Letters of other scripts or
     widths stay what they are: look-alikes are another word."""
-    small = unicodedata.normalize("NFC", word).casefold()
+    if word.isascii():
+        return frozenset({word.casefold()})
+    small = normalised("NFC", word).casefold()
     return frozenset({_bare(small), _bare(small.translate(WRITTEN_OUT))})
 
 
@@ -88,11 +91,11 @@ def search_words(names: Iterable[str]) -> list[str]:
 
 def _bare(small: str) -> str:
     found, is_latin = [], False
-    for one in unicodedata.normalize("NFD", small):
+    for one in normalised("NFD", small):
         if unicodedata.combining(one):
             if is_latin:
                 continue
         else:
             is_latin = one.isascii() or unicodedata.name(one, "").startswith("LATIN")
         found.append(one)
-    return unicodedata.normalize("NFC", "".join(found)).translate(PLAIN)
+    return normalised("NFC", "".join(found)).translate(PLAIN)

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from guardrails.facts.classes import Is
 from guardrails.facts.phrases import phrase
+from integrations.mail.text import normalised
 
 # Letters and marks that show as nothing, beside the categories below.
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -132,7 +133,7 @@ def unmentioning(text: str) -> str:
     on. Hidden characters and other forms of letters are looked through."""
     storable(text)
     plain = "".join(character for character in text if not is_hidden(character))
-    if MENTION.search(unicodedata.normalize("NFKC", plain)):
+    if MENTION.search(normalised("NFKC", plain)):
         raise ValueError("mentions somebody; write the name without @")
     return text
 

@@ -8,8 +8,8 @@ Whose the event is, is for the caller to ask.
 """
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from guardrails.words.moments import zone_of
 from guardrails.words.name_words import BUT, DETERMINERS, EXCLUDING
 from guardrails.words.own import HOLE
 from integrations.contracts import Event
+from integrations.mail.text import normalised
 
 WORD = re.compile(r"[^\W_]+")
 MY = frozenset(
@@ -58,14 +59,17 @@ def find_titled(
         return None
     found = list(WORD.finditer(words))
     said = [_fold(one[0]) for one in found]
+    where_said: dict[str, list[int]] = defaultdict(list)
+    for at, word in enumerate(said):
+        where_said[word].append(at)
     places: list[Place] = []
     for event in events:
         if event.status == "cancelled":
             continue
         is_then = event.start.astimezone(where).date() in days if days else event.end > now
         if is_then or event.recurrence or event.this_and_future:
-            places += _places(event, said, has_day=bool(days))
-    longest = [one for one in places if not any(_is_within(one, other) for other in places)]
+            places += _places(event, said, where_said, has_day=bool(days))
+    longest = _longest(places)
     if len({one.event.id for one in longest}) != 1:
         return None
     event, first, last = longest[0]
@@ -99,13 +103,15 @@ def says_title(words: str, title: str) -> bool:
     return size > 0 and any(said[at : at + size] == wanted for at in range(len(said) - size + 1))
 
 
-def _places(event: Event, said: list[str], *, has_day: bool) -> Iterator[Place]:
+def _places(
+    event: Event, said: list[str], where_said: Mapping[str, list[int]], *, has_day: bool
+) -> Iterator[Place]:
     """Where the title stands as a whole in the words."""
     title = [_fold(one) for one in WORD.findall(event.title)]
     size = len(title)
     if not 0 < size <= MOST_WORDS or sum(map(str.isalpha, "".join(title))) < LEAST_LETTERS:
         return
-    for at in range(len(said) - size + 1):
+    for at in where_said.get(title[0], ()):
         if said[at : at + size] != title:
             continue
         before = spellings(said[at - 1]) if at else frozenset()
@@ -113,10 +119,15 @@ def _places(event: Event, said: list[str], *, has_day: bool) -> Iterator[Place]:
             yield Place(event, at, at + size - 1)
 
 
-def _is_within(one: Place, other: Place) -> bool:
-    """Whether a title is only a part of a longer one that stands there."""
-    longer = other.last - other.first > one.last - one.first
-    return longer and other.first <= one.first and one.last <= other.last
+def _longest(places: Iterable[Place]) -> list[Place]:
+    """Without those where a title is only a part of a longer one that stands there."""
+    found: list[Place] = []
+    for one in sorted(places, key=lambda one: (one.first, -one.last)):
+        # What begins earlier, or there and is longer, has come before.
+        longer = found[-1] if found else None
+        if longer is None or one.last > longer.last or one[1:] == longer[1:]:
+            found.append(one)
+    return found
 
 
 def _is_excluded(said: list[str], at: int) -> bool:
@@ -124,4 +135,4 @@ def _is_excluded(said: list[str], at: int) -> bool:
 
 
 def _fold(word: str) -> str:
-    return unicodedata.normalize("NFC", word).casefold()
+    return normalised("NFC", word).casefold()

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from guardrails.words import issue_words as known, times
 from guardrails.words.name_words import BUT, EXCLUDING
-from guardrails.words.names import Mention
+from guardrails.words.names import Mention, Named
 
 TOKEN = re.compile(r"(?i)\b[dl]'|[^\W_]+|\S")
+BEGIN = re.compile(r"(?<!\w)(?=\w)")
 ENDS = frozenset(".!?,;:")
 MOST_DAY_WORDS = 4
 
@@ -261,15 +262,14 @@ def _address_of(said: Mention) -> frozenset[str]:
 
 def tokens_of(text: str, named: Collection[Mention]) -> Iterator[Token]:
     """The words in their order, each name as one of them."""
-    by_text = {said.text: said for said in named}
-    parts = [re.escape(one) for one in sorted(by_text, key=len, reverse=True)]
-    names = re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)") if parts else None
-    at = 0
-    for found in names.finditer(text) if names else ():
-        yield from _plain(text, at, found.start())
-        said = by_text[found[0]]
-        yield Token(found[0].casefold(), found.start(), found.end(), said)
-        at = found.end()
+    names, at = Named(named), 0
+    for begin in BEGIN.finditer(text) if named else ():
+        start = begin.start()
+        said = next(names.at(text, start), None) if start >= at else None
+        if said is not None:
+            yield from _plain(text, at, start)
+            at = start + len(said.text)
+            yield Token(said.text.casefold(), start, at, said)
     yield from _plain(text, at, len(text))
 
 

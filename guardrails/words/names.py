@@ -9,7 +9,6 @@ after a “not” or “except”. In doubt nobody is named: then the user is as
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise, product, zip_longest
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from guardrails.words.name_words import (
     TITLES,
 )
 from guardrails.words.typed import QUOTED
+from integrations.mail.text import normalised
 
 MOST_WORDS = 6  # of one name
 MOST_SHOWN = 5
@@ -134,6 +134,23 @@ def of_self(words: str, address: str) -> Mention | None:
     return None if said is None else Mention(said, (user,))
 
 
+class Named:
+    """Mentions, to be found again where they stand: each place is looked at once, however many
+    there are."""
+
+    def __init__(self, found: Iterable[Mention]) -> None:
+        self._by_text = {said.text: said for said in found}
+        self._sizes = sorted({len(text) for text in self._by_text}, reverse=True)
+
+    def at(self, text: str, place: int) -> Iterator[Mention]:
+        """Those that stand whole at this place, the longest first."""
+        for size in self._sizes:
+            said = self._by_text.get(text[place : place + size])
+            behind = text[place + size : place + size + 1]
+            if said is not None and not (behind.isalnum() or behind == "_"):
+                yield said
+
+
 def words_of(text: str) -> frozenset[str]:
     """Every spelling of every word that could be one of a name's, to look people up by."""
     own = _own(text, ())
@@ -170,7 +187,7 @@ def _tokens(text: str) -> Iterator[Token]:
             text=found[0],
             start=found.start(),
             end=found.end(),
-            typed=unicodedata.normalize("NFC", bare).casefold(),
+            typed=normalised("NFC", bare).casefold(),
             spelled=spellings(bare),
             is_capital=found[0][0].isupper() and not shouted,
             is_possessive=bare != found[0],
@@ -195,7 +212,7 @@ def _with_genitives(text: str, tokens: Sequence[Token], known: Set[str]) -> tupl
 
 def _owner(genitive: Token) -> Token:
     name = genitive.text[:-1]
-    typed = unicodedata.normalize("NFC", name).casefold()
+    typed = normalised("NFC", name).casefold()
     return genitive._replace(typed=typed, spelled=spellings(name), is_possessive=True)
 
 
@@ -228,16 +245,12 @@ def _written(size: int) -> set[tuple[int, ...]]:
 
 def _runs(text: str, tokens: Sequence[Token], forms: Forms) -> Iterator[Run]:
     """The longest names first from left to right, none within another."""
-    at = 0
+    at, firsts = 0, {form[0] for form in forms}
     while at < len(tokens):
-        run = next(
-            (
-                found
-                for size in range(min(MOST_WORDS, len(tokens) - at), 0, -1)
-                if (found := _run(text, tokens, at, size, forms))
-            ),
-            None,
-        )
+        sizes = range(min(MOST_WORDS, len(tokens) - at), 0, -1)
+        begins = not firsts.isdisjoint(tokens[at].spelled)
+        found = (_run(text, tokens, at, size, forms) for size in sizes if begins)
+        run = next(filter(None, found), None)
         if run:
             yield run
         at += run.size if run else 1

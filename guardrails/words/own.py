@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from integrations.mail import quoting
 
+# What is longer nobody has typed: a message has 20,000 characters at most, and one that answers a
+# question is read with it. So nothing of it counts, and whatever reads words is given no more.
+MOST_CHARS = 50_000
 HOLE = "\ufffc"  # stands for each character that was pasted
 LINE_CHARS = 500
 WRAPPED_LINES = 3
@@ -60,7 +63,7 @@ def without_pasted(text: str, spans: Iterable[Sequence[int]]) -> str:
 def own_words(text: str, pasted: Iterable[Sequence[int]] = ()) -> str:
     """The lines that the person typed themselves, in their order, with holes for what a frontend
     marked as pasted. Which lines they are the whole text says, so that no mark makes any of
-    them the person's."""
+    them the person's. Where they are more than MOST_CHARS, there are none."""
     lines = text.splitlines()
     with_holes = without_pasted(text, pasted).splitlines()
     typed: list[str] = []
@@ -76,7 +79,8 @@ def own_words(text: str, pasted: Iterable[Sequence[int]] = ()) -> str:
             break
         if not _is_foreign(line, plain):
             typed.append(with_holes[at])
-    return "\n".join(_without_signature(typed))
+    found = "\n".join(_without_signature(typed))
+    return found if len(found) <= MOST_CHARS else ""
 
 
 def _begins_foreign(lines: Sequence[str], at: int, plain: str) -> bool:

@@ -16,7 +16,7 @@ from guardrails.facts import targets
 from guardrails.facts.people import Person
 from guardrails.words import times
 from guardrails.words.moments import zone_of
-from guardrails.words.names import mentions
+from guardrails.words.names import Named, mentions
 from guardrails.words.own import HOLE
 from integrations.contracts import Email, Event
 
@@ -41,7 +41,7 @@ MAIL = re.compile(
     rf"(?i)(?<!\w)(?:(?P<last>{LAST})|(?P<all>{ALL}))\s+(?:(?:the|my|die|meine|les|los|i)\s+)?"
     rf"(?:{MAILS})\s+(?:from|von|de|da)\s+"
 )
-WITH = r"(?i)(?<!\w)(?:with|mit|avec|con)\s+"
+WITH = re.compile(r"(?i)(?<!\w)(?:with|mit|avec|con)\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +61,12 @@ def event_query(words: str, *, said_at: str, zone: str, people: Iterable[Person]
     days = days_of(words, said_at=said_at, zone=zone)
     if len(found) != 1 or days is None or HOLE in words:
         return None
-    wanted: list[frozenset[str]] = []
-    for said in mentions(words, people):
-        if re.search(rf"{WITH}{re.escape(said.text)}(?!\w)", words):
-            if not said.is_clear:
-                return None
-            wanted.append(frozenset(one.address for one in said.people))
-    if re.search(WITH, words) and not wanted:
+    names = Named(mentions(words, people))
+    places = [one.end() for one in WITH.finditer(words)]
+    there = dict.fromkeys(said for place in places for said in names.at(words, place))
+    if not all(said.is_clear for said in there) or (places and not there):
         return None  # with whom, nobody knows
+    wanted = [frozenset(one.address for one in said.people) for said in there]
     one = found[0]
     minutes: frozenset[int] = frozenset()
     if one["clock"]:

@@ -8,13 +8,15 @@ import re
 
 from guardrails.words.roles import LOOKED_AT, NEGATED
 
+# Up to six words, each read in one way only: what is between two begins with no part of a word.
+WORDS = r"(?:\W+\w[\w-]{0,39}+(?![\w-])){0,6}?\W+"
 # Beginnings of words, so that endings make no difference.
 REMOVAL = re.compile(
     r"\b(?:remov|uninvit|disinvit|un-invit|exclud|kick(?:s|ed)? \w+ (?:off|out)|drop\b|dropp"
-    r"|(?:take|taking|leave|leaving|strike|cross)\b(?:\W+[\w-]+){0,6}?\W+(?:off|out of)\W+"
+    rf"|(?:take|taking|leave|leaving|strike|cross)\b{WORDS}(?:off|out of)\W+"
     r"(?:it\b|the\b|my\b|our\b|this\b|that\b|\w+day)"
     r"|entfern|entlad|auslad|ausgelad|auszulad|streich|gestrichen|herausnehm|rausnehm|rauswerf"
-    r"|(?:nimm|nehmt|nehmen|wirf|lass|lade|lad)\b(?:\W+[\w-]+){0,6}?\W+"
+    rf"|(?:nimm|nehmt|nehmen|wirf|lass|lade|lad)\b{WORDS}"
     r"(?:raus|heraus|runter|weg|wieder aus|aus(?=\W*$|[.!?,;]))"
     r"|retir|enl[eè]v|désinvit|exclu[rts]|supprim"
     r"|quita|quite\b|elimin|saca(?:r|d)?\b|saque\b|excluy|exclui|desinvit"

@@ -8,7 +8,6 @@ from guardrails.words.vocabulary import LONGEST, MEANINGS, STARTS, Meaning, Mean
 
 TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’.][^\W\d_]+)*|\S")  # noqa: RUF001
 ENGLISH_OWNERS = ("'s", "’s")  # noqa: RUF001
-MOST_CHARS = 50_000
 MOST_DIGITS = 12
 
 
@@ -35,9 +34,8 @@ class Spot:
 
 
 def spots(text: str) -> list[Spot]:
-    """The pieces in their order, the longest phrase that means something being one. What is
-    beyond `MOST_CHARS` is left out."""
-    return list(_joined(list(_tokens(text[:MOST_CHARS]))))
+    """The pieces in their order, the longest phrase that means something being one."""
+    return list(_joined(list(_tokens(text))))
 
 
 def _tokens(text: str) -> Iterator[Spot]:

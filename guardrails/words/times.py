@@ -167,7 +167,8 @@ class _Reader:
     def _zone_behind(self, piece: Piece) -> tzinfo | None:
         """The zone that is named behind a time, else the person's own. None: another one, which
         nobody can tell."""
-        behind = self.words[self.pieces[piece.end - 1].end :][:60]
+        end = self.pieces[piece.end - 1].end
+        behind = self.words[end : end + 60]
         if found := ZONE.match(behind):
             name = ZONES.get(found["name"] or "") or found["place"]
             if name:

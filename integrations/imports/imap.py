@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 60
 SEARCHED_AT_ONCE = 50_000  # ids in one answer: a line of imaplib has a million bytes at most
 FETCHED_AT_ONCE = 4 * 1024 * 1024
 _UID, _SIZE = re.compile(rb"\bUID (\d{1,10})\b"), re.compile(rb"\bRFC822\.SIZE (\d{1,19})\b")
-_FLAGS = re.compile(rb"\bFLAGS \(([^)]*)\)")
+_FLAGS = re.compile(rb"\bFLAGS \(([^()]*)\)")
 
 
 @dataclass(frozen=True, kw_only=True)

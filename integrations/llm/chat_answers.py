@@ -6,6 +6,7 @@ all that the API may ever say takes longer than everything else that is done wit
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 PATH = "/chat/completions"
 UNREADABLE = (ValueError, RecursionError)
+MOST_CHARS = 200_000
+"""Of one answer with its thoughts and calls: no model writes more, and whatever reads answers is
+given no more."""
 
 
 class _Function(BaseModel):
@@ -129,7 +133,9 @@ def whole(client: "OpenAI", request: dict[str, Any], *, timeout: "Timeout") -> C
         for call in choice.message.tool_calls or ()
         if call.function and call.type in ("function", None)
     )
-    _, said = thoughts.split(choice.message.content or "")
+    content = choice.message.content or ""
+    _bound(len(content) + sum(len(call.arguments) for call in calls))
+    _, said = thoughts.split(content)
     text = said or choice.message.refusal or ""
     return Completion(
         text=text,
@@ -183,10 +189,29 @@ def _unusable() -> ModelError:
     return ModelError("unusable_answer", retryable=False)
 
 
+def _bound(length: int) -> None:
+    if length > MOST_CHARS:
+        raise _unusable()
+
+
+@dataclass
+class _Written:
+    """A call that is still being written."""
+
+    id: str = ""
+    names: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+    def call(self) -> RequestedCall:
+        return RequestedCall(
+            id=self.id, name="".join(self.names), arguments="".join(self.arguments)
+        )
+
+
 def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: Listener) -> Completion:
     text: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
-    model, finish, used = request["model"], "", None
+    calls: dict[int, _Written] = {}
+    model, finish, used, length = request["model"], "", None, 0
     splitter = thoughts.Splitter()
     for chunk in chunks:
         model = chunk.model or model
@@ -196,16 +221,20 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
             if choice.delta is None:
                 continue
             if thought := choice.delta.thought:
+                length += len(thought)
                 listener.think(thought)
             if written := choice.delta.content or choice.delta.refusal:
+                length += len(written)
                 text.append(written)
                 _pass_on(listener, splitter.feed(written))
             for part in choice.delta.tool_calls or ():
-                call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
-                call["id"] = part.id or call["id"]
+                call = calls.setdefault(part.index, _Written())
+                call.id = part.id or call.id
                 if part.function:
-                    call["name"] += part.function.name or ""
-                    call["arguments"] += part.function.arguments or ""
+                    call.names.append(part.function.name or "")
+                    call.arguments.append(part.function.arguments or "")
+                    length += len(call.names[-1]) + len(call.arguments[-1])
+        _bound(length)
     if not finish:
         raise _cut()
     _pass_on(listener, splitter.rest())
@@ -213,12 +242,13 @@ def _collected(chunks: Iterator[_Chunk], request: dict[str, Any], listener: List
     if thought and splitter.found_none:  # it was heard as answer: only its end shows what it was
         listener.restart()
         listener.hear(said)
+    requested = tuple(calls[index].call() for index in sorted(calls))
     return Completion(
         text=said,
-        calls=tuple(RequestedCall(**calls[index]) for index in sorted(calls)),
+        calls=requested,
         model=model,
         finish_reason=finish,
-        usage=_usage(request, used, "".join([*text, *(c["arguments"] for c in calls.values())])),
+        usage=_usage(request, used, "".join([*text, *(call.arguments for call in requested)])),
     )
 
 

@@ -8,6 +8,7 @@ import re
 NAMES = ("think", "thinking", "reasoning")
 OPENS = tuple(f"<{name}>" for name in NAMES)
 CLOSES = tuple(f"</{name}>" for name in NAMES)
+MOST_BLANKS = 1_000  # before a thought
 _CLOSE = re.compile("|".join(CLOSES))
 _OPEN = re.compile(rf"\s*(?:{'|'.join(OPENS)})")
 
@@ -55,7 +56,7 @@ class Splitter:
             self._inside, self.found_none = True, False
             self._take(opened.end())
             return True
-        if any(tag.startswith(written) for tag in OPENS):
+        if len(self._waiting) <= MOST_BLANKS and any(tag.startswith(written) for tag in OPENS):
             return False
         self._inside = False
         return True

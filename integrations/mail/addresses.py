@@ -62,35 +62,43 @@ class _Entry:
     """What stands between two commas, sorted by where it stood."""
 
     source: str = ""
-    text: str = ""
+    texts: list[str] = field(default_factory=list)
     angles: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
     quoted: bool = False
     broken: bool = False
 
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
     def mailbox(self) -> Mailbox | None:
         if self.broken or len(self.angles) > 1:
             return None
-        address = self.angles[0].strip() if self.angles else self.text.strip()
+        text = self.text.strip()
+        address = self.angles[0].strip() if self.angles else text
         if (self.quoted and not self.angles) or not is_addr_spec(address):
             return None
-        name = self.text.strip() if self.angles else ""
+        name = text if self.angles else ""
         return Mailbox(
             address=address, name=clean_line(decode_words(name or " ".join(self.comments)))[:200]
         )
 
 
 def _entries(text: str) -> Iterator[_Entry]:
-    entry, position = _Entry(), 0
+    entry, begin, position = _Entry(), 0, 0
     while position < len(text):
         start, char = position, text[position]
         if char in ",;":
+            entry.source = text[begin:position]
             yield entry
-            entry, position = _Entry(), position + 1
+            entry, begin = _Entry(), position + 1
+            position = begin
             continue
         if char == ":":  # a group's name goes before it; its members are entries like others
-            if not (entry.broken or entry.angles or "@" in entry.text):
-                entry, position = _Entry(), position + 1
+            if not (entry.broken or entry.angles or any("@" in one for one in entry.texts)):
+                entry, begin = _Entry(), position + 1
+                position = begin
                 continue
             entry.broken, position = True, position + 1
         elif char == '"':
@@ -98,7 +106,7 @@ def _entries(text: str) -> Iterator[_Entry]:
             entry.quoted = True
             if quoted:
                 entry.broken = entry.broken or bool(entry.angles)
-                entry.text += _ESCAPED.sub(r"\1", quoted[1])
+                entry.texts.append(_ESCAPED.sub(r"\1", quoted[1]))
             else:
                 entry.broken = True
             position = quoted.end() if quoted else len(text)
@@ -115,10 +123,10 @@ def _entries(text: str) -> Iterator[_Entry]:
             run = _PLAIN_RUN.match(text, position)
             position = run.end() if run else position + 1
             plain = text[start:position]
-            entry.text += plain
+            entry.texts.append(plain)
             # Words after the address are someone's attempt to be read twice.
             entry.broken = entry.broken or bool(entry.angles and plain.strip())
-        entry.source += text[start:position]
+    entry.source = text[begin:]
     yield entry
 
 

@@ -86,10 +86,10 @@ def thread_key(headers: Headers, *, subject: str) -> str:
 
 def normalised_subject(subject: str) -> str:
     """`subject` without reply and forward marks and list tags, in lower case."""
-    rest = subject.strip()
-    while (match := _REPLY_PREFIX.match(rest)) and match.end() < len(rest):
-        rest = rest[match.end() :]
-    return rest.casefold()
+    text, begin = subject.strip(), 0
+    while (match := _REPLY_PREFIX.match(text, begin)) and match.end() < len(text):
+        begin = match.end()
+    return text[begin:].casefold()
 
 
 def list_id(headers: Headers) -> str | None:

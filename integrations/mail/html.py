@@ -8,10 +8,9 @@ unclosed tags, comments or quotes. It follows the HTML standard where the two di
 import re
 from collections import Counter
 from collections.abc import Iterator
-from html import unescape
 from typing import Literal, NamedTuple
 
-from integrations.mail.text import clean_text
+from integrations.mail.text import clean_text, unescaped
 
 MAX_HTML_CHARS = 500_000
 
@@ -147,7 +146,7 @@ def _tokens(html: str) -> Iterator[_Token]:
     while position < len(html):
         start = html.find("<", position)
         if start != position:
-            yield _Token("text", unescape(html[position : start if start >= 0 else None]))
+            yield _Token("text", unescaped(html[position : start if start >= 0 else None]))
             if start < 0:
                 return
         if remark := _REMARK.match(html, start):
@@ -175,7 +174,7 @@ def _attributes(html: str, position: int) -> tuple[bool, int]:
     while attribute := _ATTRIBUTE.match(html, position):
         name = attribute[1].lower()
         if name == "style":
-            style = unescape(attribute[2] or attribute[3] or attribute[4] or "").lower()
+            style = unescaped(attribute[2] or attribute[3] or attribute[4] or "").lower()
             hidden = hidden or _HIDING_STYLE.search(_WHITE_SPACE.sub("", style)) is not None
         hidden = hidden or name == "hidden"
         position = attribute.end()

@@ -55,14 +55,15 @@ class ParsedMail:
     email: Email
     notes: tuple[str, ...]
 
-    def wire(self) -> dict[str, Any]:
-        """The Email as JSON values in the data service's shape (docs/data-service.md).
 
-        Encoded as UTF-8 JSON it stays below 1 MiB, whatever the message was.
-        """
-        return self.email.model_dump(
-            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
-        )
+def wire(email: Email) -> dict[str, Any]:
+    """An Email as JSON values in the data service's shape (docs/data-service.md).
+
+    Of one that `parse` made, encoded as UTF-8 JSON, it stays below 1 MiB, whatever the message was.
+    """
+    return email.model_dump(
+        mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
+    )
 
 
 def parse(

@@ -2,12 +2,13 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.errors import InvalidBase64CharactersDefect
 from email.message import Message
 from email.parser import BytesHeaderParser
+from email.policy import Compat32
 from itertools import islice
 from typing import cast
 
@@ -18,6 +19,7 @@ MAX_DEPTH = 20
 MAX_PARTS = 200
 MAX_ATTACHMENTS = 50
 MAX_BOUNDARIES = 200
+MAX_DESCRIPTION_CHARS = 4_000  # of a header that describes a part: a name has 255, a boundary 70
 
 _END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 _BARE_CR = re.compile(rb"\r(?!\n)")
@@ -35,6 +37,20 @@ class Part:
     name: str
     mime_type: str
     content: bytes = field(repr=False)
+
+
+class _Bounded(Compat32):
+    """Cuts headers that describe a part: the library takes the square of their length to take
+    their parameters apart."""
+
+    def header_source_parse(self, sourcelines: Sequence[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(list(sourcelines))
+        if name.lower().startswith("content-"):
+            value = value[:MAX_DESCRIPTION_CHARS]
+        return name, value
+
+
+_POLICY = _Bounded()
 
 
 @dataclass
@@ -63,10 +79,10 @@ def read_message(raw: bytes) -> tuple[Message, bool]:
     boundaries = sum(1 for _ in islice(_BOUNDARY.finditer(raw), MAX_BOUNDARIES + 1))
     if boundaries <= MAX_BOUNDARIES:
         try:
-            return message_from_bytes(raw), True
+            return message_from_bytes(raw, policy=_POLICY), True
         except Exception:  # noqa: BLE001, S110  # it raises whatever it trips over
             pass
-    message = BytesHeaderParser().parsebytes(raw)
+    message = BytesHeaderParser(policy=_POLICY).parsebytes(raw)
     for name in ("content-type", "content-transfer-encoding"):
         del message[name]
     return message, False

@@ -1,16 +1,22 @@
 """Bytes of strangers to clean text: charsets, RFC 2047 words, control characters. Pure.
 
-Nothing here raises on any input, and no result holds NUL, a lone surrogate or (for one-line
-text) any kind of line break.
+Nothing here raises on any input or takes more than linear time, and no result of bytes and headers
+holds NUL, a lone surrogate or (for one-line text) any kind of line break.
 """
 
 import binascii
 import codecs
+import html
 import re
+import unicodedata
+from functools import cache
+from typing import Literal
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_BREAKS_AND_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _NOT_A_RAW_BYTE = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")
+_LONG_NUMBER = re.compile(r"&#[0-9]{100,};?")  # of no character
+MOST_MARKS = 30  # on one letter: UAX 15, stream-safe text
 _ENCODED_WORD = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?([^?\n]*)\?=")
 
 # Not charsets of mail: some are quadratic in their input, some evaluate escapes, and UTF-7
@@ -109,21 +115,50 @@ def decode_words(text: str) -> str:
     Neighbours of one charset are joined before decoding: senders cut characters in two.
     """
     parts: list[str] = []
-    pending, charset, end = b"", "", 0
+    pending, charset, end = bytearray(), "", 0
     for word in _ENCODED_WORD.finditer(text):
         gap = text[end : word.start()]
         word_charset = word[1].partition("*")[0].lower()
         if pending and (gap.strip() or word_charset != charset):
-            parts.append(decode(pending, charset)[0])
-            pending = b""
+            parts.append(decode(bytes(pending), charset)[0])
+            pending.clear()
             parts.append(gap if gap.strip() else "")
         elif not pending:
             parts.append(gap)
-        pending, charset = pending + _word_bytes(word), word_charset
-        end = word.end()
+        pending += _word_bytes(word)
+        charset, end = word_charset, word.end()
     if pending:
-        parts.append(decode(pending, charset)[0])
+        parts.append(decode(bytes(pending), charset)[0])
     return "".join(parts) + text[end:]
+
+
+def normalised(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """`text` in this form of Unicode. A letter keeps its first 30 marks: what has more is no
+    writing, and sorting the marks takes the square of their number."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _more_marks().sub(r"\1", text))
+
+
+@cache
+def _more_marks() -> re.Pattern[str]:
+    """Marks of one letter beyond those that it keeps; also such as only become marks."""
+    spans: list[list[int]] = []
+    for code in range(0x300, 0x2_0000):  # no mark stands outside
+        if not all(map(unicodedata.combining, unicodedata.normalize("NFKD", chr(code)))):
+            continue
+        if spans and spans[-1][1] == code - 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    marks = "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+    return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")
+
+
+def unescaped(text: str) -> str:
+    """`text` with its HTML entities written out; a number too long for any character is U+FFFD, as
+    in a browser (the standard library raises)."""
+    return html.unescape(_LONG_NUMBER.sub("\ufffd", text)) if "&" in text else text
 
 
 def header_text(value: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from integrations.mail.text import normalised
 from knowledge.text.languages import UNKNOWN, language_of
 
 MAX_WORD = 200
@@ -80,14 +81,14 @@ def plain(word: str) -> str:
     """`word` (in lower case) without accents."""
     if word.isascii():
         return word
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
-    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
+    bare = _ACCENTS.sub("", normalised("NFD", word))
+    return normalised("NFC", bare).translate(_LETTERS)
 
 
 def words(text: str) -> Iterator[str]:
     """The words of `text` in order, in lower case, at most 200 characters of each."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = normalised("NFKC", text)
     for word in _WORD.findall(text.lower()):
         yield word[:MAX_WORD]
 
@@ -124,7 +125,7 @@ def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
     long_words = tuple(term.plain for term in terms if len(term.plain) > 3)
     pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
     for word in _WORD.finditer(text):
-        bare = plain(unicodedata.normalize("NFKC", word.group().lower()))
+        bare = plain(normalised("NFKC", word.group().lower()))
         if bare in whole or (long_words and bare.startswith(long_words)):
             yield word.span()
     for pair in pairs:

@@ -1,13 +1,13 @@
 """Who and what an item is about, from its fields and from what a model read. Pure."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from integrations.mail.text import normalised
 from knowledge.text.parsing import Parsed
 from knowledge.text.visible import address, line
 
@@ -48,7 +48,7 @@ def words(text: str) -> tuple[str, ...]:
     """The words of `text` for comparing names: letters and digits, without case. An accent is part
     of its letter, also where it was written as a character of its own."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = normalised("NFKC", text)
     return tuple(_WORD.findall(text.casefold()))
 
 

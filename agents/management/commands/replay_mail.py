@@ -17,6 +17,7 @@ from agents.office.demo import REPLAY_USER, SLUG
 from agents.office.replay_report import Report
 from integrations.contracts import AccountRef
 from integrations.exceptions import ProviderError
+from integrations.imports.imports import UNREADABLE
 from integrations.mail.files import REASONS, NoMailHere, read_mail
 from integrations.mail.mail import NOTES
 from integrations.models import Account, Organisation
@@ -140,7 +141,7 @@ class Command(BaseCommand):
 def table(report: Report) -> Iterator[str]:
     """The report for people."""
     yield row("Read", report.read)
-    yield from rows("  unreadable", report.unreadable, REASONS)
+    yield from rows("  unreadable", report.unreadable, REASONS | UNREADABLE)
     yield from rows("  remark", report.remarks, NOTES)
     yield row("Accepted", report.accepted)
     yield row("Duplicates", report.duplicates)

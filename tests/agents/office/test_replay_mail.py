@@ -14,6 +14,8 @@ from agents.models import Step
 from agents.office import replay
 from audit.models import ExecutedAgentAction
 from integrations import exceptions
+from integrations.child import Child
+from integrations.imports import reading
 from integrations.models import Account, Delivery
 from integrations.network import http
 from tests.office import SECRET, Office, running_office
@@ -60,9 +62,11 @@ def run(office: Office, path: Path, **options: Any) -> dict[str, Any]:
 
 
 def test_hostile_mail_is_accounted_for_and_a_second_replay_changes_nothing(
-    office: Office, tmp_path: Path
+    office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = mbox(tmp_path, *MAILS, b"", MAILS[0])
+    child = Child("tests.stubborn_child", seconds=1)
+    monkeypatch.setattr(reading, "CHILD", child)
+    path = mbox(tmp_path, *MAILS, b"", MAILS[0], b"Subject: Hang\n\nFor ever.\n")
 
     with office.worker():
         first = run(office, path)
@@ -75,8 +79,9 @@ def test_hostile_mail_is_accounted_for_and_a_second_replay_changes_nothing(
     with office.worker():
         second = run(office, path)
 
-    assert first["read"] == 6
-    assert first["unreadable"] == {"empty": 1}
+    child.close()
+    assert first["read"] == 7
+    assert first["unreadable"] == {"empty": 1, "too_slow": 1}
     assert (first["accepted"], first["duplicates"], first["refused"]) == (4, 1, {})
     assert (first["received"], first["processed"], first["unfinished"]) == (4, 4, 0)
     assert (first["skipped"], first["dead"]) == ({}, {})

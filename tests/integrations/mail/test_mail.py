@@ -18,6 +18,7 @@ from integrations.mail.mail import (
     NOTES,
     ParsedMail,
     parse,
+    wire,
 )
 from integrations.mail.mime import MAX_ATTACHMENTS, MAX_TEXT_CHARS
 from sandbox.data_service.values import Email as SandboxEmail
@@ -60,9 +61,9 @@ def test_an_ordinary_mail_keeps_all_that_the_contract_has() -> None:
     parsed = read(raw)
 
     assert parsed.notes == ()
-    wire = parsed.wire()
-    assert wire.pop("thread_id").startswith("thread-")
-    assert wire == {
+    said = wire(parsed.email)
+    assert said.pop("thread_id").startswith("thread-")
+    assert said == {
         "id": f"mail-{hashlib.sha256(raw).hexdigest()[:32]}",
         "message_id": "<1@client.example>",
         "from": "ann@client.example",
@@ -320,7 +321,7 @@ def test_the_largest_mail_fits_into_one_webhook() -> None:
     )
     parsed = read(message)
 
-    assert len(json.dumps(parsed.wire(), ensure_ascii=False).encode()) < WEBHOOK_BYTES - 10_000
+    assert len(json.dumps(wire(parsed.email), ensure_ascii=False).encode()) < WEBHOOK_BYTES - 10_000
     assert len(parsed.email.body_text) == len(parsed.email.body_html or "") == MAX_TEXT_CHARS
     assert len(parsed.email.attachments) == MAX_ATTACHMENTS
     assert len(parsed.email.to) <= MAX_ADDRESSES
@@ -345,11 +346,11 @@ def test_too_large_or_zoneless_is_the_callers_mistake() -> None:
 def accounted(parsed: ParsedMail) -> None:
     """What must hold for every message there can be."""
     assert set(parsed.notes) <= set(NOTES)
-    wire = parsed.wire()
-    text = json.dumps(wire, ensure_ascii=False)
+    said = wire(parsed.email)
+    text = json.dumps(said, ensure_ascii=False)
     assert len(text.encode()) < WEBHOOK_BYTES
     assert "\\u0000" not in text
-    assert Email.model_validate(wire) == parsed.email
+    assert Email.model_validate(said) == parsed.email
     SandboxEmail.model_validate_json(text)
     email = parsed.email
     for line in (email.subject, email.sender, email.sender_name, email.message_id, email.snippet):
@@ -439,3 +440,12 @@ def test_a_body_that_is_not_encoded_as_it_says_is_read_as_far_as_it_is(
 
     assert parsed.email.body_text == text
     assert set(parsed.notes) == notes
+
+
+def test_a_description_of_a_part_is_read_up_to_its_limit() -> None:
+    known = part("text/plain", "x", "Content-Disposition: attachment; filename=a.txt" + ";" * 100)
+    endless = part("text/plain", "x", 'Content-Disposition: attachment; a="' + ";" * 9_000 + '"')
+
+    names = [one.name for one in read(HEAD + multipart(known, endless)).email.attachments]
+
+    assert names == ["a.txt", "unnamed"]

@@ -1,7 +1,6 @@
 """What the mail at hand is about."""
 
 import re
-import unicodedata
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +10,7 @@ from guardrails.decide.conditions.base import Condition, Context, either, every
 from guardrails.facts.facts import Need
 from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Line, is_hidden
+from integrations.mail.text import normalised
 
 Lines = Annotated[tuple[Line, ...], Field(strict=False, max_length=50)]
 
@@ -77,7 +77,7 @@ class Subject(Condition):
 def folded(text: str) -> str:
     """The text as subjects are compared."""
     visible_text = "".join(one for one in text if one.isspace() or not is_hidden(one))
-    return " ".join(unicodedata.normalize("NFKC", visible_text).casefold().split())
+    return " ".join(normalised("NFKC", visible_text).casefold().split())
 
 
 def has_word(subject: str, word: str) -> bool:
