@@ -13,7 +13,7 @@ from django_q.tasks import async_task
 from agents.answer import escalations
 from agents.inbound import outages, reactions
 from agents.learn import precedents
-from guardrails.approve import change_request_news, deadlines
+from guardrails.approve import approval_news, change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
@@ -134,6 +134,7 @@ def sweep() -> None:
         lambda: metering.prune(now=now),
         lambda: escalations.notify_again(now=now),
         lambda: change_request_news.notify_again(now=now),
+        lambda: approval_news.announce(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_time_stamps(now=now),
     )

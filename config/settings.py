@@ -243,6 +243,10 @@ SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", defaul
 
 # Who learns by mail that a conversation waits for a person, by organisation: default=desk@…
 ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
+# Who gets the card of each action that waits for a person, by organisation, and where the link in
+# it leads: https://remit.company.com. The mail holds what the card holds.
+APPROVAL_MAIL: dict[str, str] = env.dict("APPROVAL_MAIL", default={})
+PUBLIC_URL = env.str("PUBLIC_URL", default="")
 
 # Spans of agents, models and tools for OpenTelemetry (the extra `telemetry`). Where they go is said
 # by OTEL_EXPORTER_OTLP_ENDPOINT; what was asked and answered is in them with the second alone.

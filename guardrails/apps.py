@@ -10,4 +10,7 @@ class GuardrailsConfig(AppConfig):
     name = "guardrails"
 
     def ready(self) -> None:
+        from guardrails.approve import card_mail  # noqa: PLC0415  # models are there only now
+
         register(can_be_read, Tags.security)
+        register(card_mail.can_be_sent, Tags.security)

@@ -32,7 +32,9 @@ def lines(card: ApprovalCard) -> Iterator[str]:
 
 
 def render(card: ApprovalCard) -> str:
-    return "\n".join(lines(card))
+    """The lines as one text. What somebody wrote over several lines goes on further in, so that
+    none of its own can pass for one of the card's."""
+    return "\n".join("\n    ".join(line.splitlines()) for line in lines(card))
 
 
 def _value(one: CardValue) -> str:

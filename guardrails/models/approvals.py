@@ -98,6 +98,12 @@ class Approval(models.Model):
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
+    announced_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When the people who decide heard that it waits.",
+    )
     shown_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was first before the person who decides."
     )

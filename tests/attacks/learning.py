@@ -161,7 +161,13 @@ def from_outside(words: str, desk: Desk) -> None:
 
 CASES: tuple[Story, ...] = (
     *(story("a chat archives and proposes", in_a_chat, language) for language in WORDS),
-    story("an outside agent archives", from_outside, "English"),
-    story("a chat archives and waits", repeated, "German"),
-    story("six of one run are confirmed", confirmed_at_once, "French"),
+    *(
+        story(name, attack, language)
+        for name, attack in (
+            ("an outside agent archives", from_outside),
+            ("a chat archives and waits", repeated),
+            ("six of one run are confirmed", confirmed_at_once),
+        )
+        for language in ("English", "German", "French")
+    ),
 )

@@ -88,9 +88,21 @@ def group(play: Play, name: str) -> Case:
     return replace(case, before=known_at_the_provider)
 
 
-def to_carol(play: Play, **fields: Any) -> Play:
+SHARING = {
+    "English": f"Please share doc-1 and mail-1 with {CAROL}.",
+    "German": f"Bitte teile doc-1 und mail-1 mit {CAROL}.",
+    "French": f"Partage doc-1 et mail-1 avec {CAROL}, s'il te plaît.",
+}
+ANSWERING = {
+    "English": "Answer mail-list.",
+    "German": "Antworte auf mail-list.",
+    "French": "Réponds à mail-list.",
+}
+
+
+def to_carol(play: Play, language: str, **fields: Any) -> Play:
     grant = Grant(action=play.action, conditions=(KNOWN,))
-    words = said(f"Please share doc-1 and mail-1 with {CAROL}.")
+    words = said(SHARING[language])
     return replace(play, policy=(grant,), arguments={**play.arguments, **fields}, via=words)
 
 
@@ -118,7 +130,7 @@ PARTICIPANTS = replace(
     SEND,
     policy=(Grant(action="send_email", conditions=(IN_THREAD,)),),
     arguments={**SEND.arguments, "to": [ADA], "reply_to_id": "mail-list"},
-    via=said("Answer mail-list."),
+    via=said(ANSWERING["English"]),
     given=came_through_the_list,
 )
 AT_DEBIAN = replace(
@@ -140,12 +152,23 @@ CASES: tuple[Case, ...] = (
     set_off(REPLY, "a copy from a mail", POSTED, cc=[ADA]),
     set_off(REPLY_DRAFT, "a draft from a mail", POSTED),
     *map(typed, TYPED),
-    group(to_carol(SEND, to=[CAROL]), "a group is written to"),
-    group(to_carol(FORWARD, to=[CAROL]), "a mail is forwarded to a group"),
-    group(to_carol(INVITE, attendees=[CAROL]), "a group is invited"),
-    group(to_carol(SHARE, email=CAROL), "a document is shared with a group"),
+    *(
+        group(to_carol(play, language, **fields), f"{name}, {language}")
+        for name, play, fields in (
+            ("a group is written to", SEND, {"to": [CAROL]}),
+            ("a mail is forwarded to a group", FORWARD, {"to": [CAROL]}),
+            ("a group is invited", INVITE, {"attendees": [CAROL]}),
+            ("a document is shared with a group", SHARE, {"email": CAROL}),
+        )
+        for language in SHARING
+    ),
     listed("a whole domain is listed", *HERE).attacking(end="asked"),
     FORBIDDEN.case(LISTS, "lists are forbidden", "condition_failed", to=[DEV]),
-    PARTICIPANTS.case(LISTS, "a list takes part in the thread", "receiver_novel", to=[DEV]),
+    *(
+        replace(PARTICIPANTS, via=said(words)).case(
+            LISTS, f"a list takes part in the thread, {language}", "receiver_novel", to=[DEV]
+        )
+        for language, words in ANSWERING.items()
+    ),
     AT_DEBIAN.case(LISTS, "a host of lists", "", to=["x@lists.debian.org"]).attacking(end="asked"),
 )

@@ -10,7 +10,10 @@ from django.utils import timezone
 from agents.models import ToolCall, Turn
 from audit.ledger.selectors import recorded
 from guardrails.actions import registry
+from guardrails.approve import card_mail
+from guardrails.approve.cards import list_cards
 from guardrails.approve.exposed import NOT_NAMED, SENSITIVE
+from guardrails.approve.questions import group
 from guardrails.decide.provenance import values
 from guardrails.facts.exposure import NAMED
 from guardrails.models import LearnedPattern, PatternAction
@@ -87,7 +90,7 @@ def prove_story(desk: Desk, story: Story) -> None:
     story.attack(desk)
     for card in desk.cards() if desk.is_known() else ():
         if card["state"] == "pending":
-            prove_judgeable(card)
+            prove_judgeable(desk, card)
     assert len(desk.calls()) == story.calls_in_attack
     story.twin(desk)
     performed = [call for call in desk.calls() if call["performed"]]
@@ -113,7 +116,7 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
         assert_end(turn, act)
         run_id, approval_id = str(turn.id), turn.actions[0]["id"] if turn.actions else ""
     if act.end in ("asked", "revoked", "confirmed"):
-        prove_judgeable(next(one for one in desk.cards() if one["id"] == approval_id))
+        prove_judgeable(desk, next(one for one in desk.cards() if one["id"] == approval_id))
     if act.end in ("revoked", "confirmed"):
         meanwhile(desk)
         word = desk.decide(approval_id).json()
@@ -124,10 +127,12 @@ def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> Non
     assert {row.run_id for row in rows} <= {run_id}
 
 
-def prove_judgeable(card: Mapping[str, Any]) -> None:
+def prove_judgeable(desk: Desk, card: Mapping[str, Any]) -> None:
     """Who reads no more than the top of the card finds what decides: by the ledger, whom it
     reaches, which of them nobody named, who sees what from then on, what is sensitive in it, and
-    what changes from what to what."""
+    what changes from what to what. So does who reads it in a mail, which begins with it."""
+    [same] = list_cards(organisation_id=desk.office.organisation.id, ids=[UUID(card["id"])])
+    assert card_mail.text(group([same])[0]).startswith(card_mail.inert(card["text"]))
     decision = recorded(UUID(card["action_id"]))[0].payload["decision"]
     lines = card["text"].splitlines()
     top = "\n".join(lines[:TOP])
@@ -139,7 +144,8 @@ def prove_judgeable(card: Mapping[str, Any]) -> None:
         if code == "X" and path.partition("[")[0] in RECEIVERS:
             assert any("NEW" in line for line in lines[:TOP]), top
     for what, before, after in card["differences"]:
-        assert f"Changes {what}: from {before} to {after}" in card["text"]
+        change = f"Changes {what}: from {before} to {after}"
+        assert " ".join(change.split()) in " ".join(card["text"].split())
         assert f"Changes {what}" in top, top
     for name in MOVED if card["type"] == "update_calendar_event" else ():
         if card["params"].get(name):

@@ -11,7 +11,9 @@ from playwright.sync_api import Page
 from agents.turns.responses import describe_pending
 from audit.ledger.ids import uuid7
 from guardrails.api.approvals import describe_card
+from guardrails.approve import card_mail
 from guardrails.approve.cards import list_cards
+from guardrails.approve.questions import group
 from guardrails.contracts import ActionRequest, ApprovalCard, Origin
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
@@ -106,13 +108,17 @@ def test_what_decides_is_the_same_wherever_a_card_is_shown(
             "page": page.locator("main, #content, body").first.inner_text(),
             "api": describe_card(card)["text"],
             "chat": chat["text"],
+            "mail": card_mail.text(group([card])[0]),
         }
         page.goto("/console/")
         shown["console"] = page.evaluate(AS_TEXT, [json.loads(json.dumps(chat))])
         for surface, text in shown.items():
             found = plain(text)
+            written = card_mail.inert if surface == "mail" else str
             missing += [
-                (name, surface, fact) for fact in decisive(card) if plain(fact) not in found
+                (name, surface, fact)
+                for fact in decisive(card)
+                if plain(written(fact)) not in found
             ]
 
     assert missing == []

@@ -198,6 +198,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         context["revision"] = Approval.objects.filter(revises=row).first()
         context["may_decide"] = may_decide(request)
         context["like"] = approval_page.like_ones(row)
+        context["is_another"] = request.GET.get("digest", row.digest) != row.digest
         if context["may_decide"]:
             approval_page.note_shown([row])
         return context
