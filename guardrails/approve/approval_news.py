@@ -63,5 +63,5 @@ def _announce(organisation: Organisation, channels: Sequence[Channel], *, now: d
             log.warning("approval.not_announced", extra=asked)
             if error.retryable:
                 return  # the others would wait as long for the same server
-        told = [card.id for card in question.cards]
-        Approval.objects.filter(id__in=told).update(announced_at=timezone.now())
+        heard_of = Approval.objects.filter(id__in=[card.id for card in question.cards])
+        heard_of.update(announced_at=timezone.now())
