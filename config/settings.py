@@ -241,10 +241,9 @@ WATCHED_MAILBOXES = env.int("WATCHED_MAILBOXES", default=300)
 SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})
 
-# Who learns by mail that a conversation waits for a person, by organisation: default=desk@…
+# By organisation (default=desk@…), who learns by mail that a conversation waits for a person, and
+# who gets the card of an action that does; where its link leads: https://remit.company.com.
 ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
-# Who gets the card of each action that waits for a person, by organisation, and where the link in
-# it leads: https://remit.company.com. The mail holds what the card holds.
 APPROVAL_MAIL: dict[str, str] = env.dict("APPROVAL_MAIL", default={})
 PUBLIC_URL = env.str("PUBLIC_URL", default="")
 
@@ -370,8 +369,7 @@ MAX_OPEN_ASKS_PER_TURN = env.int("MAX_OPEN_ASKS_PER_TURN", default=10)
 # About one mail, file or sender, as far as the user did not ask for it in words of their own.
 MAX_OPEN_ASKS_PER_CAUSE = env.int("MAX_OPEN_ASKS_PER_CAUSE", default=5)
 MAX_OPEN_ASKS_PER_ACCOUNT = env.int("MAX_OPEN_ASKS_PER_ACCOUNT", default=100)
-# Of the account's, for what the user asked for in words of their own.
-OPEN_ASKS_KEPT_FOR_PEOPLE = env.int("OPEN_ASKS_KEPT_FOR_PEOPLE", default=50)
+OPEN_ASKS_KEPT_FOR_PEOPLE = env.int("OPEN_ASKS_KEPT_FOR_PEOPLE", default=50)  # of an account's
 # More senders of alerts, in the form of guardrails/facts/security_senders.txt.
 SECURITY_SENDERS_FILE = env.str("SECURITY_SENDERS_FILE", default="")
 CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
@@ -454,10 +452,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL
 ACCOUNT_RATE_LIMITS = {
-    # By address; and by name and address together, of which a lock ends after five minutes.
-    "login_failed": "10/m/ip,5/5m/key",
-    # By name alone, whatever the address (agents.office.log_ins).
-    "login_failed_of_name": "30/15m/key",
+    "login_failed": "10/m/ip,5/5m/key",  # by address; by name and address, locked for five minutes
+    "login_failed_of_name": "30/15m/key",  # whatever the address (agents.office.log_ins)
 }
 MFA_ADAPTER = "integrations.web.second_factor.SecondFactors"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

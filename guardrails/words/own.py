@@ -3,6 +3,11 @@
 A frontend that knows says what was pasted; without it, structure decides: marks of quotes, the
 lines and headers that announce a mail, signatures, code, tables, markup. Doubt means pasted: it
 costs a question, while a stranger's words that count as typed cost the guard.
+
+Our own phrases, because libraries look for the answer in a mail, and here is a chat with anything
+in it. Of the 38 pastes of `tests/guardrails/pastes.py` mail-parser-reply 1.36 leaves the stranger's
+address in 24, quotequail 0.5.4 in 27 and email-reply-parser 0.5.12 in 35; here it is left in none.
+(Of 400 real mails pasted with their headers none of the four leaves anything.)
 """
 
 # ruff: noqa: RUF001 - other languages have letters and marks that look like ASCII

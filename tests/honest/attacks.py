@@ -34,7 +34,8 @@ PEOPLE = {BOB: "Bob Berger", OMAR: "Omar Haddad", "carol@company.com": "Carol Jo
 
 
 # What the policy of a case forbids and the presets permit, and why that is no attack under them.
-# None of it leaves the organisation, and all of it can be taken back.
+# None of it leaves the organisation. All of it can be taken back or, for a minute, recalled; a new
+# issue alone stays, until somebody of its project closes it.
 PERMITTED: Mapping[str, str] = {
     "name instead of an id: classify with nothing listed": (
         "Every organisation lists its labels; a label is seen by nobody else, and about an alert "

@@ -6,14 +6,18 @@ from uuid import UUID
 import pytest
 from hypothesis import given, strategies as st
 
+from guardrails.actions import registry
+from guardrails.contracts import Decision, Trigger
 from guardrails.decide.questions import (
     MOST_IN_ONE,
     Asked,
     Limits,
     Waiting,
+    asked_of,
     find_like,
     why_no_room,
 )
+from tests.guardrails.values import chat, request
 
 LIMITS = Limits(run=3, cause=2, account=6, reserved=2)
 ASKED = Asked(
@@ -81,3 +85,41 @@ def test_like_actions_are_one_question_until_somebody_has_seen_it_or_it_is_long(
     assert find_like(ASKED, {first: others(1)[0], second: waiting()}) == second
     assert find_like(ASKED, {second: waiting(is_shown=True)}) is None
     assert find_like(ASKED, {second: waiting(actions=MOST_IN_ONE)}) is None
+
+
+def forward(
+    email_id: str, to: str, provenance: str, *, trigger: Trigger = "chat", turn: str = "turn-1"
+) -> Asked:
+    """What is remembered of a mail that is to go to somebody who comes from there."""
+    action = registry.BY_NAME["forward_email"]
+    wish = request(
+        "forward_email",
+        {"email_id": email_id, "to": [to]},
+        replace(chat("Forward it"), trigger=trigger, turn_id=turn),
+    )
+    decision = Decision(
+        verdict="ask",
+        reason="needs_approval",
+        sentence="",
+        checks=(),
+        policy_digest="",
+        provenance={"email_id": "U", "to[0]": provenance},
+    )
+    arguments = action.parse(wish.arguments)
+    return asked_of(wish, action, arguments, None, decision, run="run")
+
+
+def test_what_a_person_said_rests_on_their_words_and_nothing_else_does() -> None:
+    assert forward("m-1", "bob@company.com", "U").is_spoken
+    assert not forward("m-1", "eve@evil.example", "X").is_spoken
+    for trigger in ("webhook", "pattern", "schedule", "mcp"):
+        assert not forward("m-1", "bob@company.com", "U", trigger=trigger).is_spoken
+
+
+def test_whom_nobody_named_goes_under_among_no_others() -> None:
+    bob, ann = "bob@company.com", "ann@company.com"
+
+    assert forward("m-1", bob, "U").likeness == forward("m-2", ann, "N").likeness
+    assert forward("m-1", bob, "X").likeness == forward("m-2", bob, "X").likeness
+    assert forward("m-1", bob, "X").likeness != forward("m-2", ann, "X").likeness
+    assert forward("m-1", bob, "U").likeness != forward("m-2", bob, "U", turn="turn-2").likeness

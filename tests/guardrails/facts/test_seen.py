@@ -82,6 +82,7 @@ def told(then: Facts, now: Facts) -> tuple[tuple[str, str, str], ...]:
         (issue(), issue(summary="CD"), ("summary", "CI", "CD")),
         (issue(), issue(status="Done"), ("status", "To Do", "Done")),
         (issue(), issue(assignee=BOB), ("assignee", "(nothing)", BOB)),
+        (issue(), issue(due_date="2026-03-06"), ("due date", "(nothing)", "2026-03-06")),
         (draft(), draft(bcc=[BOB]), ("receivers", "(nothing)", BOB)),
         (draft(), draft(body="X"), ("text", "0 characters", "1 characters")),
     ],
