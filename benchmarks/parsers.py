@@ -173,7 +173,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "visible text": visible.visible,
     "typed words": own.own_words,
     "typed value": lambda body: typed.typed("a", body),
-    "address typed": lambda body: typed.address_typed("ann@a.example", body),
+    "address typed": lambda body: typed.typed("ann@a.example", typed.with_small_domains(body)),
     "event's title": lambda body: titled("Move the lunch", body),
     "words of an event's title": lambda body: titled(body, "lunch with Ann"),
     "issue's title": lambda body: issue_titles.called("Close the log-in issue", [issue_of(body)]),

@@ -25,10 +25,10 @@ from guardrails.decide.checks.sources import relations, sources
 from guardrails.decide.checks.strangers import strangers
 from guardrails.decide.checks.undoing import undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
+from guardrails.decide.provenance import values
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
 from guardrails.facts.facts import Facts, Need
 from guardrails.facts.reasons import sentence
-from guardrails.words.own import own_words
 
 # Whatever broke, the answer is no.
 GUARD_FAILED = Decision(
@@ -73,8 +73,7 @@ def decide(
     must know its zone. `unsealed` says why the ledger's seals stop what cannot be taken back;
     empty: they do not.
     """
-    words = own_words(request.origin.user_words)
-    case = Case(request=request, action=action, policy=policy, facts=facts, now=now, words=words)
+    case = Case(request=request, action=action, policy=policy, facts=facts, now=now)
     return conclude(case, unsealed=unsealed)
 
 
@@ -108,6 +107,7 @@ def _examine(case: Case) -> None:
         case.refuse("invalid_arguments", "arguments", f"{error}.")
     case.require("invalid_arguments", bare("arguments", True))
     case.arguments = arguments.canonical()
+    case.values = values(case.arguments)
     if facts is None:
         case.refuse("facts_unavailable", "facts")
     case.mode = allowed_action.mode

@@ -16,7 +16,7 @@ X  everything else: bodies, names in text, tool results, stored text, the model'
 Several can hold for one value; the first of them in this order is the one that is recorded.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal
 
 from guardrails.contracts import Trigger
@@ -70,18 +70,19 @@ SPOKEN: frozenset[Provenance] = frozenset({"U", "N"})
 # Nobody else chose it: no question because of it.
 THE_USERS: frozenset[Provenance] = frozenset({"U", "V"})
 UNKNOWN: frozenset[Provenance] = frozenset({"X"})
+SEQUENCES = (list, tuple)
 
 
 def trace(
-    arguments: Mapping[str, Any],
+    values: Iterable[tuple[str, str]],
     *,
     trigger: Trigger,
     words: str,
     proved: Mapping[Provenance, Set[str]],
     edited: Set[str] = frozenset(),
 ) -> dict[str, frozenset[Provenance]]:
-    """All that each value of the arguments comes from, by path (`to[0]`). `proved` says which
-    paths the caller's look-ups found for a source; what the user typed is found here. `edited`
+    """All that each of the values comes from, by path (`to[0]`). `proved` says which paths the
+    caller's look-ups found for a source; what the user typed is found here. `edited`
     are the paths that a person filled in by hand, which counts whatever began it."""
     permitted = SOURCES[trigger]
     counting: dict[str, list[Provenance]] = {}
@@ -91,9 +92,9 @@ def trace(
                 counting.setdefault(path, []).append(source)
     heard = words if "U" in permitted else ""
     found: dict[str, frozenset[Provenance]] = {}
-    for path, value in values(arguments):
+    for path, value in values:
         sources = counting.get(path, [])
-        if path in edited or (value in heard and typed(value, heard)):
+        if path in edited or typed(value, heard):
             sources = [*sources, "U"]
         found[path] = frozenset(("X", *sources)) if sources else UNKNOWN
     return found
@@ -116,14 +117,16 @@ def values(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _collect(path: str, value: Any, found: list[tuple[str, str]]) -> None:
+    if value is None:
+        return
     if isinstance(value, str):
         if value:
             found.append((path, value))
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, SEQUENCES):
         for index, one in enumerate(value):
             _collect(f"{path}[{index}]", one, found)
     elif isinstance(value, Mapping):
         for name, one in value.items():
             _collect(f"{path}.{name}", one, found)
-    elif value is not None:
+    else:
         found.append((path, str(value)))

@@ -22,7 +22,6 @@ from guardrails.decide.snapshot import AllowedAction, Limit, PolicySnapshot
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Target
-from guardrails.words.own import own_words
 
 STEPS = 100  # what takes more of them is no small change
 Entry = AllowedActionEntry | Listed
@@ -145,7 +144,6 @@ def _decide(
         policy=_without_rates(policy),
         facts=facts,
         now=now,
-        words=own_words(refused.request.origin.user_words),
     )
     return case, deciding.conclude(case)
 

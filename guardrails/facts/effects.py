@@ -17,9 +17,9 @@ from guardrails.facts.text import visible
 
 EffectKind = Literal["egress", "destructive", "concealing"]
 IN_WORDS: dict[EffectKind, str] = {
-    "egress": "Reaches other people",
-    "destructive": "Cannot be undone",
-    "concealing": "Hides something",
+    "egress": phrase("Reaches other people"),
+    "destructive": phrase("Cannot be undone"),
+    "concealing": phrase("Hides something"),
 }
 IRREVERSIBLE: frozenset[EffectKind] = frozenset({"egress", "destructive"})
 
@@ -33,9 +33,7 @@ class Effect:
 
     @property
     def sentence(self) -> str:
-        return phrase(
-            "%(what)s: %(because)s.", what=phrase(IN_WORDS[self.kind]), because=self.because
-        )
+        return phrase("%(what)s: %(because)s.", what=IN_WORDS[self.kind], because=self.because)
 
 
 def is_irreversible(effects: Iterable[Effect]) -> bool:

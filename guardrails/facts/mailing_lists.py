@@ -6,23 +6,22 @@ What says so was written by strangers. It only narrows: a false claim costs a qu
 from guardrails.facts.targets import address_or_none, domain_of
 from integrations.contracts import Email
 
-# Hosts of nothing but lists, and how such hosts are named.
-HOSTS = frozenset({"freelists.org", "googlegroups.com", "groups.io", "yahoogroups.com"})
+# Domains of nothing but lists, and how hosts of lists are named.
+DOMAINS = frozenset({"freelists.org", "googlegroups.com", "groups.io", "yahoogroups.com"})
 HOST_NAMES = frozenset({"groups", "lists", "listserv", "mailman"})
 
 
 def is_list_host(plain_address: str) -> bool:
     """Whether there are only lists at the address's domain: `lists.debian.org`."""
-    domain = domain_of(plain_address).lower()
-    *names, _, _ = f".{domain}".split(".")
-    return not HOST_NAMES.isdisjoint(names) or any(
-        domain == host or domain.endswith(f".{host}") for host in HOSTS
-    )
+    labels = domain_of(plain_address).lower().split(".")
+    return ".".join(labels[-2:]) in DOMAINS or not HOST_NAMES.isdisjoint(labels[:-2])
 
 
 def posted_to(mail: Email) -> frozenset[str]:
     """The addresses of the list that the mail came through, in small letters: as its headers
     name it. Where they say only that there is one, everybody whom the mail names could be it."""
+    if not (mail.list_post or mail.list_id or mail.precedence == "list"):
+        return frozenset()
     named = {one.lower() for one in (mail.list_post, _address_of(mail.list_id)) if one}
     nameless = mail.precedence == "list" and mail.list_post is None
     written = [one.lower() for one in (*mail.to, *mail.cc, *mail.reply_to)]

@@ -111,12 +111,12 @@ REASONS: tuple[Reason, ...] = (
     Reason("looked_into", "A person looked into this."),
     Reason("outcome_unknown", "The provider may have done this; Remit keeps asking."),
 )
-SENTENCES = {reason.code: reason.sentence for reason in REASONS}
+SENTENCES = {reason.code: phrase(reason.sentence) for reason in REASONS}
 
 
 def sentence(reason: str, detail: str = "") -> str:
     """A reason in words, with what it is about."""
-    why = phrase(SENTENCES[reason])
+    why = SENTENCES[reason]
     return phrase("%(why)s %(detail)s", why=why, detail=detail) if detail else why
 
 

@@ -32,6 +32,7 @@ TOP_LEVEL = re.compile(r"[a-z]{2,63}")
 UNATTENDED = ("noreply", "donotreply", "notreply", "mailerdaemon", "bounce", "autoreply")
 
 
+@lru_cache(maxsize=1024)
 def place_of(path: str) -> str:
     """What a path such as `to[0]` or `event.attendees[1]` stands in, in words: “to”, “event
     attendees”."""

@@ -9,7 +9,7 @@ from guardrails.facts.exposure import Authorship, Exposure
 from guardrails.facts.facts import Facts, Need
 from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import gather, namesakes
-from guardrails.words.own import own_words
+from guardrails.words.heard import hear
 from guardrails.words.typed import named
 from integrations.accounts import reads
 from integrations.contracts import AccountRef
@@ -27,7 +27,7 @@ def read_attached(request: ActionRequest, document_ids: Sequence[str]) -> tuple[
         return ()
     release_connections()
     reader = reads.reader(drive)
-    words = own_words(request.origin.user_words)
+    words = hear(request.origin).words
     found = []
     for document_id in dict.fromkeys(document_ids):
         facts = gather(

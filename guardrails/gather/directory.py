@@ -17,7 +17,7 @@ from guardrails.facts.people import Directory, Person, search_words
 from guardrails.gather.correspondents import correspondents
 from guardrails.models import OwnDomain, Person as Row
 from guardrails.words import names
-from guardrails.words.own import own_words
+from guardrails.words.heard import hear
 from guardrails.words.typed import typed
 from integrations.models import Account, UserPreferences
 from integrations.ports.account import Reader
@@ -73,7 +73,7 @@ def look_up_for(
     which may also mean whom they wrote to. Once for each decision. Raises ProviderError."""
     if not (addresses or is_asked_for):
         return Directory()
-    words = own_words(request.origin.user_words) if "N" in SOURCES[request.origin.trigger] else ""
+    words = hear(request.origin).words if "N" in SOURCES[request.origin.trigger] else ""
     if not is_asked_for and all(typed(one, words) for one in addresses):
         words = ""
     account = request.account

@@ -14,8 +14,8 @@ from guardrails.gather import directory
 from guardrails.gather.lookups import MAX_PAGES, PAGE
 from guardrails.words import issue_queries, issue_titles, queries
 from guardrails.words.event_titles import find_titled, is_one_of, says_title
+from guardrails.words.heard import hear
 from guardrails.words.moments import zone_of
-from guardrails.words.own import own_words
 from guardrails.words.typed import spoken, without_links
 from integrations.contracts import AnyItem, Email, Event, Issue
 from integrations.exceptions import NotFound
@@ -41,7 +41,7 @@ def meant_by(
     """How the user's words mean this object with this title, in words; empty where they do not, or
     where more would have to be read than `MAX_PAGES` pages. `event` is the object where it is one.
     Raises ProviderError."""
-    words = without_links(own_words(request.origin.user_words))
+    words = without_links(hear(request.origin).words)
     zone, said_at = request.origin.time_zone, request.origin.said_at
     if not (object_id and zone and said_at):
         return ""

@@ -14,14 +14,14 @@ from guardrails.facts.people import Person
 from guardrails.gather.let_in import let_in_by_agent
 from guardrails.gather.lookups import namesakes
 from guardrails.gather.meant import asks_for, meant_by
-from guardrails.words.own import own_words
+from guardrails.words.heard import hear
 from guardrails.words.typed import named, typed
 from integrations.ports.account import Reader
 
 
 def is_asked_for(request: ActionRequest, action: AnyAction, arguments: Arguments) -> bool:
     """Whether the user's words may mean the object by its people, so that these are looked up."""
-    words = own_words(request.origin.user_words)
+    words = hear(request.origin).words
     may_mean = "O" in SOURCES[request.origin.trigger]
     return (
         may_mean
@@ -46,7 +46,7 @@ def look_up(
     object_id = action.object_id(arguments)
     if "O" not in SOURCES[request.origin.trigger] or not object_id:
         return facts
-    words, kind = own_words(request.origin.user_words), action.object_kind
+    words, kind = hear(request.origin).words, action.object_kind
     # All of a series have one title: it means none of them alone.
     is_one_of_series = facts.event is not None and facts.event.series_id is not None
     if (facts.is_own or facts.alert) and named(facts.object_title, words) and not is_one_of_series:

@@ -32,10 +32,9 @@ def typed(value: str, words: str) -> bool:
     return False
 
 
-def address_typed(address: str, words: str) -> bool:
-    """Whether the user typed this address, whose domain is in small letters, in any case of
-    the domain's letters."""
-    return typed(address, DOMAIN.sub(lambda found: found[0].lower(), words))
+def with_small_domains(words: str) -> str:
+    """The words with the domain of each address in small letters, as plain addresses have it."""
+    return DOMAIN.sub(lambda found: found[0].lower(), words)
 
 
 def named(title: str, words: str) -> bool:

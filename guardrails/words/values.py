@@ -54,6 +54,9 @@ def _numbers(text: str) -> set[Decimal | None]:
 
 
 def _decimal(text: str) -> Decimal | None:
+    first = text.lstrip()[:1]
+    if not (first.isdigit() or first in "+-._"):
+        return None  # words, of which there are many more than numbers
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -92,16 +92,6 @@ def connect(host: str, port: int, *, seconds: float) -> socket.socket:
     raise failure
 
 
-def check_host(host: str) -> None:
-    """Whether `connect` would go there: raises Forbidden and Unavailable where it would not."""
-    if not _NAME.fullmatch(host):
-        raise Forbidden("This is not the name of a server.")
-    try:
-        _addresses(host, 0)
-    except OSError as error:
-        raise exceptions.Unavailable("the name has no address") from error
-
-
 def _addresses(host: str, port: int) -> "list[Address]":
     """All of a name's, every one of them public. Raises Forbidden and OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -73,6 +73,8 @@ class Sends(MailAction[R]):
 
     def exposes(self, arguments: R, facts: Facts) -> tuple[Exposure, ...]:
         """Each document that goes along, whole."""
+        if not facts.attached:
+            return ()
         coming = [Reader(one, "receiver") for one in arguments.everybody]
         return tuple(one for file in facts.attached for one in documents.exposed(file, coming))
 

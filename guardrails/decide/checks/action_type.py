@@ -52,7 +52,6 @@ def _check(asked: Case) -> TypeDecision:
         policy=asked.policy,
         facts=None,
         now=asked.now,
-        words="",
     )
     permitted, refused = None, ("", "")
     try:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from guardrails.contracts import Check
-from guardrails.decide import provenance
 from guardrails.decide.checks import events, hiding
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import contents, harms
@@ -42,7 +41,7 @@ def _in_general(case: Case) -> Iterator[str]:
         yield phrase("A person changed what the agent proposed.")
     if case.mode == "ask":
         yield phrase("The policy says so.")
-    if "ask" in [limit.mode for limit in case.limits]:
+    if any(limit.mode == "ask" for limit in case.limits):
         yield phrase("The organisation's ceiling says so.")
     if case.request.origin.tighten:
         yield phrase("The agent asked for it.")
@@ -79,9 +78,13 @@ def _removes_own(case: Case) -> bool:
 
 def _doubts(case: Case) -> Iterator[str]:
     """Conditions that hold, and under which a person is asked all the same."""
-    conditions = case.allowed_action.conditions if case.allowed_action else ()
-    limits = (one for limit in case.limits for one in limit.conditions)
-    known = [one for one in (*conditions, *limits) if isinstance(one, Condition)]
+    known = [
+        one
+        for row in (case.allowed_action, *case.limits)
+        if row is not None
+        for one in row.conditions
+        if isinstance(one, Condition)
+    ]
     if known and case.facts is not None:
         context = case.context(case.facts)
         yield from filter(None, (one.doubt(context) for one in known))
@@ -169,7 +172,7 @@ def _written_by_the_agent(case: Case) -> Iterator[str]:
 
 def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
     """What text of the agent's own has in it that could do harm where it arrives."""
-    values = dict(provenance.values(case.arguments))
+    values = dict(case.values)
     found = content.of([values.get(path, "") for path in paths])
     yield from harms(case, found)
     if found.sensitive:

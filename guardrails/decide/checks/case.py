@@ -1,8 +1,7 @@
 """One decision in the making: what it is about, what was found so far, how it ends. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Literal, NoReturn
 
 from guardrails.actions.base import AnyAction, Arguments
@@ -18,10 +17,8 @@ from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.reasons import sentence
 from guardrails.facts.targets import Target
 from guardrails.facts.text import duration, visible
-from guardrails.words import times
+from guardrails.words.heard import hear
 from guardrails.words.names import Mention
-from guardrails.words.times import Said
-from guardrails.words.typed import spoken
 
 FROM_CONTENT = frozenset({"webhook", "pattern"})
 
@@ -38,6 +35,7 @@ class Case:
 
     parsed: Arguments | None = None
     arguments: Mapping[str, Any] = NOTHING  # canonical, once they are
+    values: Sequence[tuple[str, str]] = ()  # each value of the arguments, with its path
     limits: tuple[Limit, ...] = ()
     allowed_action: AllowedAction | None = None
     openings: tuple[OpeningCondition, ...] = ()  # of the allowed action
@@ -71,24 +69,11 @@ class Case:
         policy: PolicySnapshot,
         facts: Facts | None,
         now: datetime,
-        words: str,
     ) -> None:
-        """`action` is what the request names, if there is such an action, and `words` what the
-        user typed themselves in this request."""
+        """`action` is what the request names, if there is such an action."""
         self.request, self.policy, self.facts, self.now = request, policy, facts, now
-        self.known, self.words = action, words
+        self.known, self.heard = action, hear(request.origin)
         self.checks: list[Check] = []
-
-    @cached_property
-    def spoken(self) -> str:
-        """What the user's words say in their own voice, without quotations."""
-        return spoken(self.words)
-
-    @cached_property
-    def said(self) -> Said:
-        """The times that the user's words name."""
-        origin = self.request.origin
-        return times.read(self.spoken, said_at=origin.said_at, zone=origin.time_zone)
 
     def require(self, reason: str, check: Check) -> None:
         """Adds a check. Raises Refused with this reason code when it failed."""
@@ -165,7 +150,7 @@ class Case:
             relations=self.relations,
             lists=self.lists,
             strangers=self.strangers(facts),
-            words=self.words,
+            words=self.heard.words,
             features=frozenset(self.request.account.features),
             trigger=self.request.origin.trigger,
             facts=facts,

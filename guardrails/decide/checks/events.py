@@ -16,7 +16,7 @@ def is_series_unsaid(case: Case) -> bool:
     event = case.facts.event if case.facts is not None else None
     if event is None or case.action.object_kind != "event":
         return False
-    return bool(event.recurrence or event.this_and_future) and not says_series(case.words)
+    return bool(event.recurrence or event.this_and_future) and not says_series(case.heard.words)
 
 
 def taken_off_unsaid(case: Case) -> Iterator[str]:
@@ -29,7 +29,7 @@ def taken_off_unsaid(case: Case) -> Iterator[str]:
         return
     remaining = {one.casefold() for one in staying}
     attending = {one.email.casefold() for one in event.attendees}
-    is_said = says_removal(case.spoken)
+    is_said = says_removal(case.heard.spoken)
     for target in case.implied:
         address = target.value.casefold()
         named = is_said and case.sources.get(target.path, frozenset()) & SPOKEN

@@ -55,7 +55,7 @@ def check_roles(case: Case) -> None:
     quotation nor the object's own title says anything."""
     field = case.action.role_field
     title = case.facts.object_title if case.facts else ""
-    without_title = case.spoken.replace(title, "_") if title else case.spoken
+    without_title = case.heard.spoken.replace(title, "_") if title else case.heard.spoken
     chosen = case.sources.get(field or "", frozenset())
     for one in case.exposures:
         for reader in one.newcomers if field and not chosen & THE_USERS else ():
@@ -63,7 +63,7 @@ def check_roles(case: Case) -> None:
                 "role_not_said",
                 Check(
                     name=f"role of {reader.address}",
-                    passed=says_role(reader.role, case.spoken)
+                    passed=says_role(reader.role, case.heard.spoken)
                     and says_role(reader.role, without_title),
                     detail=f"“{reader.role}” for {visible(reader.address)}",
                 ),

@@ -47,9 +47,9 @@ def is_meant(case: Case) -> bool:
         return True
     if "U" not in SOURCES[case.request.origin.trigger] or case.facts is None:
         return False
-    return any(typed(one, case.words) for one in _anchors(case.facts)) or (
+    return any(typed(one, case.heard.words) for one in _anchors(case.facts)) or (
         bool(case.facts.email and case.facts.email.list_id)
-        and NEWSLETTERS.search(case.spoken) is not None
+        and NEWSLETTERS.search(case.heard.spoken) is not None
     )
 
 

@@ -12,13 +12,13 @@ def named_people(case: Case, facts: Facts) -> dict[str, Mention]:
     before one that several people have."""
     if not facts.directory or "N" not in SOURCES[case.request.origin.trigger]:
         return {}
-    said = mentions(case.words, facts.directory.people, titles=(facts.object_title,))
+    said = mentions(case.heard.words, facts.directory.people, titles=(facts.object_title,))
     found: dict[str, Mention] = {}
     for mention in sorted(said, key=lambda one: one.is_clear):
         meant = {one.address for one in mention.people}
         found |= {one.path: mention for one in case.targets if one.is_person and one.value in meant}
     own = targets.address_or_none(facts.own_address)
     at_user = {one.path for one in case.targets if one.is_person and one.value == own}
-    if own and at_user - found.keys() and (said_of_self := of_self(case.words, own)):
+    if own and at_user - found.keys() and (said_of_self := of_self(case.heard.words, own)):
         found |= dict.fromkeys(at_user, said_of_self)
     return found

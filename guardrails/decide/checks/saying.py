@@ -18,7 +18,7 @@ from guardrails.facts.phrases import phrase
 from guardrails.facts.text import duration, visible
 from guardrails.words.moments import clock_of, instant
 from guardrails.words.times import Said
-from guardrails.words.typed import address_typed, typed
+from guardrails.words.typed import typed
 from guardrails.words.values import number_said, time_said
 from integrations.contracts import Event
 
@@ -35,24 +35,26 @@ def read(case: Case, action: AnyAction, facts: Facts, owned: Set[str]) -> tuple[
     if "U" not in provenance.SOURCES[case.request.origin.trigger]:
         return {}, {}
     found: Readings = {}
-    for path, value in provenance.values(case.arguments):
+    for path, value in case.values:
         if action.class_at(path) in WRITTEN and (
-            reading := time_said(value, case.said) or number_said(value, case.spoken)
+            reading := time_said(value, case.heard.times) or number_said(value, case.heard.spoken)
         ):
             found[path] = reading
     for target in case.receivers:
-        if address_typed(target.value, case.words):
+        if typed(target.value, case.heard.addresses):
             found[target.path] = ""
     derived = _times(case, facts.event if action.object_kind == "event" else None, found)
-    object_id = case.arguments.get(action.object_field or "")
-    named = action.object_field in owned or typed(str(object_id or ""), case.words)
-    if named and facts.email and _answers(case.arguments.get("subject"), facts.email.subject):
-        derived["subject"] = phrase("the subject of the mail that is answered")
+    if facts.email and _answers(case.arguments.get("subject"), facts.email.subject):
+        object_id = case.arguments.get(action.object_field or "")
+        if action.object_field in owned or typed(str(object_id or ""), case.heard.words):
+            derived["subject"] = phrase("the subject of the mail that is answered")
     return found, derived
 
 
 def _answers(subject: object, answered: str) -> bool:
     """Whether this is what programs call the answer to a mail of that subject."""
+    if not subject:
+        return False
     bare = " ".join(answered.split())
     known = {f"Re: {bare}", f"Re: {ANSWERED.sub('', bare, count=1)}"}
     if ANSWERED.match(bare):
@@ -63,11 +65,10 @@ def _answers(subject: object, answered: str) -> bool:
 def _times(case: Case, event: Event | None, typed: Readings) -> Readings:
     """When it begins and ends, as far as it follows. A length that was typed makes the end
     typed too."""
-    arguments, said = case.arguments, case.said
-    start, end = _moment(arguments, "start"), _moment(arguments, "end")
+    start, end = _moment(case.arguments, "start"), _moment(case.arguments, "end")
     if start is None or end is None:
         return {}
-    found: Readings = {}
+    said, found = case.heard.times, Readings()
     if event and "start" not in typed and (reading := _moved(start, event.start, said)):
         found["start"] = reading
     if "end" in typed or "start" not in typed | found:

@@ -25,43 +25,35 @@ def sources(
     """All that each argument, and each target that no argument names, comes from."""
     origin = case.request.origin
     edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
-    values = case.arguments
-    if case.implied:
-        values = {**values, **{target.path: target.value for target in case.implied}}
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
-    by_words = bool(facts.meant_by) or typed(object_id, case.words)
+    by_words = bool(facts.meant_by) or typed(object_id, case.heard.words)
     case.named = named_people(case, facts)
-    written = facts.corresponded
-    proved: dict[Provenance, Set[str]] = {}
-    if case.listed:
-        listed_targets = case.listed.items()
-        proved["A"] = {
-            path
-            for path, listed_target in listed_targets
-            if listed_target.kind != "recipient_domain"
-        }
+    owned = _of_own_object(case, action, facts, by_words=by_words)
+    owned |= _attached_by_title(case, action.attached(arguments), facts)
+    by_value, derived = saying.read(case, action, facts, owned)
+    proved: dict[Provenance, Set[str]] = {
+        "A": {path for path, one in case.listed.items() if one.kind != "recipient_domain"},
+        "N": {path for path, said in case.named.items() if said.is_clear},
+        "O": owned,
+        "U": by_value.keys(),
+        "V": derived.keys(),
+    }
     # Not because of the ceiling, which only narrows: there the allowed action must name it.
-    directory = facts.directory
-    if directory and any("directory" in one.relation for one in case.openings):
+    if (directory := facts.directory) and any("directory" in one.relation for one in case.openings):
         proved["C"] = {one.path for one in case.receivers if directory.has(one.value)}
-    proved["N"] = {path for path, said in case.named.items() if said.is_clear}
-    if written:
+    if written := facts.corresponded:
         proved["D"] = {one.path for one in case.receivers if written.get(one.value, 0) > 0}
     if case.from_content:
         proved["T"] = case.authenticated | item
     elif by_words:  # in a chat the model chooses the mail that is answered, or else the user did
         proved["T"] = case.authenticated
-    proved["O"] = _of_own_object(case, action, facts, by_words=by_words)
-    proved["O"] |= _attached_by_title(case, action.attached(arguments), facts)
     if facts.created and object_id in facts.created:
         proved["R"] = item
-    by_value, derived = saying.read(case, action, facts, proved.get("O", set()))
-    proved["U"], proved["V"] = by_value.keys(), derived.keys()
     traced = provenance.trace(
-        values,
+        [*case.values, *((target.path, target.value) for target in case.implied)],
         trigger=origin.trigger,
-        words=case.words,
+        words=case.heard.words,
         edited=frozenset(edited),
         proved=proved,
     )
@@ -81,7 +73,7 @@ def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: boo
     is_mail = facts.email is not None and kind == "email"
     # An alert is its reader's own; it counts by its title too.
     is_own = kind is not None and bool(facts.is_own or facts.alert)
-    titled = is_own and named(facts.object_title, case.words) and facts.namesakes == 1
+    titled = is_own and named(facts.object_title, case.heard.words) and facts.namesakes == 1
     found: set[str] = set()
     # Any mail of the mailbox and any issue that the account may write to is theirs to mean.
     is_meant = bool((is_mail or facts.issue) and facts.meant_by)
@@ -95,12 +87,14 @@ def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: boo
 
 def _attached_by_title(case: Case, attached: Sequence[str], facts: Facts) -> set[str]:
     """The paths of documents of the user's own that they named by a title which no other has."""
+    if not attached:
+        return set()
     known = {
         one.document.id
         for one in facts.attached
         if one.document
         and one.is_own
-        and named(one.object_title, case.words)
+        and named(one.object_title, case.heard.words)
         and one.namesakes == 1
     }
     return {f"attachments[{index}]" for index, one in enumerate(attached) if one in known}

@@ -10,16 +10,17 @@ CHAT_LIKE = ("chat", "operator")  # a person is there
 
 
 def test_every_single_value_is_traced_however_deep_it_lies() -> None:
+    arguments = {
+        "to": ["a@x.com", "b@x.com", "c@x.com"],
+        "subject": "Hi",
+        "body": "",
+        "n": None,
+        "count": 30,
+        "urgent": True,
+        "at": {"start": "2026-03-02T10:00:00+01:00", "zones": ["UTC"]},
+    }
     found = provenance.trace(
-        {
-            "to": ["a@x.com", "b@x.com", "c@x.com"],
-            "subject": "Hi",
-            "body": "",
-            "n": None,
-            "count": 30,
-            "urgent": True,
-            "at": {"start": "2026-03-02T10:00:00+01:00", "zones": ["UTC"]},
-        },
+        provenance.values(arguments),
         trigger="chat",
         words="tell a@x.com and c@x.com within 30 minutes, UTC",
         proved={"A": {"to[0]"}, "T": {"to[1]"}},
@@ -43,7 +44,7 @@ def test_nothing_is_typed_in_a_turn_that_no_person_started(
 ) -> None:
     everywhere = {source: {"to"} for source in provenance.STRENGTH}
     found = provenance.trace(
-        {"to": value}, trigger=trigger, words=f"{words} {value}", proved=everywhere
+        [("to", value)], trigger=trigger, words=f"{words} {value}", proved=everywhere
     )
     assert found["to"] == provenance.SOURCES[trigger] | {"X"}
     assert not found["to"] & {"U", "O", "R"}
@@ -51,7 +52,7 @@ def test_nothing_is_typed_in_a_turn_that_no_person_started(
 
 def test_what_a_person_filled_in_is_theirs_whatever_began_it() -> None:
     found = provenance.trace(
-        {"to": ["a@x.com"]}, trigger="webhook", words="", proved={}, edited={"to[0]"}
+        [("to[0]", "a@x.com")], trigger="webhook", words="", proved={}, edited={"to[0]"}
     )
     assert found == {"to[0]": {"U", "X"}}
 
