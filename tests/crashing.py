@@ -85,7 +85,7 @@ def works() -> Mapping[str, Callable[[Any], object]]:
     from agents.tasks import queue_delivery
     from agents.turns import turns
     from config.asgi import application
-    from integrations.contracts import ItemEvent
+    from integrations.contracts.events import ItemEvent
     from integrations.web.webhooks import accept_delivery
     from tests.office import run_next_task
 

@@ -7,7 +7,8 @@ from uuid import UUID
 from agents.contracts import Person
 from guardrails.actions.base import AnyAction
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import Capability, SkillRef
+from guardrails.contracts import Capability
+from guardrails.contracts.learning import SkillRef
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
 from integrations.contracts import AccountRef

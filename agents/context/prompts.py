@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from agents.context import clock, results
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
-from guardrails.contracts import SkillRef
+from guardrails.contracts.learning import SkillRef
 from integrations.contracts.preferences import render_hours
 
 UNTRUSTED_LIMIT = (

@@ -18,7 +18,7 @@ from agents.models import Turn
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
-from guardrails.contracts import PatternMatch
+from guardrails.contracts.learning import PatternMatch
 from guardrails.gather import strangers
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader

@@ -23,7 +23,8 @@ from agents.models import Turn
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader
 from integrations.child import Ended, Unreadable
-from integrations.contracts import AccountRef, AnyItem, Email, ItemEvent
+from integrations.contracts import AccountRef, AnyItem, Email
+from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agents.contracts import InboundMail
 from guardrails.actions import registry
-from guardrails.contracts import Pattern, PatternMatch
+from guardrails.contracts.learning import Pattern, PatternMatch
 from guardrails.facts.subjects import generalised
 from integrations.llm.completions import Completion, RequestedCall
 

@@ -16,7 +16,7 @@ from audit.contracts import Filters, Recorded
 from audit.ledger import selectors as ledger
 from audit.ledger.chain import canonical
 from guardrails.actions import registry
-from guardrails.contracts import Pattern, PatternProposal, Precedent
+from guardrails.contracts.learning import Pattern, PatternProposal, Precedent
 from guardrails.facts.facts import Facts
 from guardrails.gather import own_mail
 from guardrails.learn import patterns, precision, proposals

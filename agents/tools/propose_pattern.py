@@ -13,7 +13,7 @@ from agents.learn import precedents
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments
-from guardrails.contracts import Pattern, PatternProposal
+from guardrails.contracts.learning import Pattern, PatternProposal
 from guardrails.facts.subjects import generalised
 from guardrails.facts.targets import domain_of
 from guardrails.facts.text import visible

@@ -12,7 +12,7 @@ from agents.turns.turns import parse_question
 from guardrails.approve import approvals, card_text, questions
 from guardrails.approve.cards import list_cards
 from guardrails.approve.change_request_rows import find_by_refusal
-from guardrails.contracts import ApprovalCard, HeldSendCard
+from guardrails.contracts.cards import ApprovalCard, HeldSendCard
 from guardrails.execute import held_sends
 from integrations.web.languages import speaking
 

@@ -30,7 +30,8 @@ from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import approvals, batch, card_text, cards, delegation
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import ActionResult, ApprovalCard
+from guardrails.contracts import ActionResult
+from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.models import Approval
 from integrations.web.authentication import HasScope

@@ -13,7 +13,7 @@ from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import change_requests
 from guardrails.approve.change_request_rows import list_requests
-from guardrails.contracts import ChangeRequestCard
+from guardrails.contracts.cards import ChangeRequestCard
 from guardrails.models import ChangeRequest
 from integrations.web.authentication import HasScope
 from integrations.web.serializers import StrictCharField, StrictSerializer

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
-from guardrails.contracts import HeldSendCard
+from guardrails.contracts.cards import HeldSendCard
 from guardrails.execute import held_sends
 from guardrails.models import HeldSend
 from integrations.web.authentication import HasScope

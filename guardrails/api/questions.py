@@ -14,7 +14,7 @@ from guardrails.api.approvals import describe_card, describe_outcome, in_http_te
 from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import approvals, questions
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import QuestionCard
+from guardrails.contracts.cards import QuestionCard
 from integrations.web.authentication import HasScope
 
 

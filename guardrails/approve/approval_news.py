@@ -13,7 +13,7 @@ from django.utils import timezone
 from guardrails.approve.card_mail import CardMail
 from guardrails.approve.cards import list_cards
 from guardrails.approve.questions import group
-from guardrails.contracts import QuestionCard
+from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval
 from integrations.exceptions import ProviderError
 from integrations.models import Organisation

@@ -30,7 +30,8 @@ from guardrails.approve.approval_rows import (
 )
 from guardrails.approve.edits import change_arguments
 from guardrails.approve.finishing import finish
-from guardrails.contracts import ActionResult, ApprovalCard
+from guardrails.contracts import ActionResult
+from guardrails.contracts.cards import ApprovalCard
 from guardrails.execute.errands import carry_out
 from guardrails.execute.executor import one_at_a_time
 from guardrails.execute.held_sends import request_of

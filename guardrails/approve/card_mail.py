@@ -16,7 +16,7 @@ from django.core.checks import CheckMessage, Error
 from django.urls import reverse
 
 from guardrails.approve import card_text
-from guardrails.contracts import ApprovalCard, QuestionCard
+from guardrails.contracts.cards import ApprovalCard, QuestionCard
 from integrations.models import Organisation
 from integrations.network import outgoing
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from guardrails.approve.speaking import fill
-from guardrails.contracts import ApprovalCard, CardValue
+from guardrails.contracts.cards import ApprovalCard, CardValue
 
 CHANGES = "Changes %(what)s: from %(before)s to %(after)s"
 

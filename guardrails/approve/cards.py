@@ -16,7 +16,7 @@ from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
 from guardrails.approve.speaking import fill, say
-from guardrails.contracts import ApprovalCard, CardValue
+from guardrails.contracts.cards import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
 from guardrails.facts.text import about_of, heading_of, visible

@@ -10,7 +10,7 @@ from audit.contracts import Entry
 from audit.ledger import ledger
 from guardrails.approve.cards import moment, named
 from guardrails.approve.speaking import fill, say
-from guardrails.contracts import ChangeRequestCard
+from guardrails.contracts.cards import ChangeRequestCard
 from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import visible
 from guardrails.models import AskedRefusal, ChangeRequest

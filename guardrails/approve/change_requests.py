@@ -20,7 +20,7 @@ from guardrails.approve import change_request_news, requested_change
 from guardrails.approve.change_request_rows import card, in_a_sentence, in_words, record
 from guardrails.approve.requested_change import Grounds, Proposal
 from guardrails.approve.speaking import fill, spoken
-from guardrails.contracts import ChangeRequestCard
+from guardrails.contracts.cards import ChangeRequestCard
 from guardrails.decide.smallest_change import NoChange
 from guardrails.facts.phrases import wordings
 from guardrails.facts.reasons import SENTENCES, can_be_asked_for

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from guardrails.approve.speaking import fill
-from guardrails.contracts import CardExposure
+from guardrails.contracts.cards import CardExposure
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.facts.exposure import NAMED, PASSAGE, TAINTS
 from guardrails.facts.text import quote, visible

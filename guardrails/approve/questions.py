@@ -13,7 +13,7 @@ from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.approvals import Word
 from guardrails.approve.cards import list_cards
 from guardrails.approve.speaking import fill
-from guardrails.contracts import ApprovalCard, QuestionCard
+from guardrails.contracts.cards import ApprovalCard, QuestionCard
 
 
 def group(cards: Iterable[ApprovalCard]) -> tuple[QuestionCard, ...]:

@@ -19,7 +19,8 @@ from audit.contracts import ActorType
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
 from guardrails.actions.base import Difference
-from guardrails.contracts import ActionRequest, ActionResult, Decision, HeldSendCard, Origin
+from guardrails.contracts import ActionRequest, ActionResult, Decision, Origin
+from guardrails.contracts.cards import HeldSendCard
 from guardrails.decide.checks.stopping import why_stopped
 from guardrails.execute import entries, outcomes
 from guardrails.facts import seen

@@ -12,16 +12,9 @@ from guardrails.facts.content import Content
 from guardrails.facts.counts import Counts
 from guardrails.facts.exposure import Authorship, Reader
 from guardrails.facts.people import Directory
-from integrations.contracts import (
-    Correspondence,
-    Document,
-    Draft,
-    Email,
-    Event,
-    Folder,
-    Issue,
-    Mailbox,
-)
+from integrations.contracts import Document, Email, Event, Folder, Issue, Mailbox
+from integrations.contracts.outgoing import Draft
+from integrations.contracts.people import Correspondence
 from integrations.ports.tools import Tool
 
 Need = Literal[

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from guardrails.facts.content import digest_of
 from guardrails.facts.facts import Facts
-from integrations.contracts import Document, Draft, Email, Event, Issue
+from integrations.contracts import Document, Email, Event, Issue
+from integrations.contracts.outgoing import Draft
 
 LONGEST = 200  # characters of a value that are kept beside its digest
 NOTHING = "(nothing)"

@@ -9,7 +9,8 @@ from guardrails.facts import alerts, content, draft_text, senders, targets
 from guardrails.facts.content import Content
 from guardrails.facts.facts import Facts, Need, ObjectKind
 from guardrails.facts.senders import Sender
-from integrations.contracts import AnyItem, Correspondence, Document, Email, Event
+from integrations.contracts import AnyItem, Document, Email, Event
+from integrations.contracts.people import Correspondence
 from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
 from integrations.ports.calendar import CalendarReader

@@ -12,7 +12,8 @@ from guardrails.facts.facts import Facts, Need
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.gather import directory, own_mail
 from guardrails.gather.policy_rows import policy_snapshot
-from integrations.contracts import AccountRef, Correspondence
+from integrations.contracts import AccountRef
+from integrations.contracts.people import Correspondence
 from integrations.ports.account import Reader
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from guardrails.contracts import Pattern
+from guardrails.contracts.learning import Pattern
 from guardrails.models import AllowedAction, LearnedPattern
 from integrations.contracts import AccountRef
 

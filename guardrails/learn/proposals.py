@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from guardrails.contracts import PatternProposal, Precedent, Proposed
+from guardrails.contracts.learning import PatternProposal, Precedent, Proposed
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from guardrails.policies import changes

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
-from guardrails.contracts import LoadedSkill, SkillRef
+from guardrails.contracts.learning import LoadedSkill, SkillRef
 from guardrails.models import Skill
 from guardrails.policies import changes
 from guardrails.policies.changes import Author

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, ItemEvent
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
 from integrations.credentials import credentials
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery

@@ -16,9 +16,7 @@ from integrations.contracts.field_types import (
     FileId,
     Identifier,
     Instant,
-    JsonObject,
     LocalTime,
-    Moment,
     Text,
     lines,
 )
@@ -202,30 +200,6 @@ class ChatMessage(ProviderObject):
     url: Text = ""
 
 
-class Draft(ProviderObject):
-    thread_id: Text | None = None
-    to: tuple[Text, ...] = ()
-    cc: tuple[Text, ...] = ()
-    bcc: tuple[Text, ...] = ()
-    subject: Text = ""
-    body: Text = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutgoingMail:
-    """A mail to be drafted, sent or sent on in the user's name. A forwarded mail keeps its own
-    subject; `reply_to_id` is the mail that is answered, and `attachments` are ids of documents of
-    the user's drive."""
-
-    to: tuple[str, ...]
-    cc: tuple[str, ...] = ()
-    bcc: tuple[str, ...] = ()
-    subject: str = ""
-    body: str = ""
-    reply_to_id: str | None = None
-    attachments: tuple[str, ...] = ()
-
-
 class Named(Value):
     """A label, folder or project that exists at the provider: identity and name."""
 
@@ -238,13 +212,6 @@ class Project(Value):
 
     key: Text
     name: Text
-
-
-class Member(Value):
-    """Somebody who works in a project."""
-
-    address: Text
-    name: Text = ""
 
 
 class Colleague(Value):
@@ -272,29 +239,6 @@ class Mailbox(Value):
     address: Text
     shared_with: tuple[Text, ...]
     inbox: int | None = Field(default=None, ge=0)
-
-
-class Correspondence(Value):
-    """How often the user and one exact address wrote to each other, whole mailbox. `group`: the
-    provider knows that many people are behind the address. `sent_readable`: the provider can tell
-    what the user sent; without that `sent` proves nothing."""
-
-    address: Text
-    received: int
-    sent: int
-    group: bool = False
-    sent_readable: bool = True
-
-
-class Correspondent(Value):
-    """Somebody to whom the user sent mail. `names` are what the user's own mail calls them, never
-    that of an answer: there programs copy what the other side calls itself."""
-
-    address: Text
-    names: tuple[Text, ...] = ()
-    sent: int
-    last_sent_at: Instant
-    group: bool = False
 
 
 class Operation(Value):
@@ -341,26 +285,3 @@ class Page(Generic[T]):
     rejected: tuple[Rejected, ...] = ()
     remaining: int | None = None
     end: str = ""
-
-
-class ItemEvent(BaseModel):
-    """What happened to one item of one user's account. `data` is the whole item for created and
-    updated; a deletion has none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Literal["created", "updated", "deleted"]
-    user_id: Text = Field(min_length=1, max_length=200)
-    source: ProvidedSource | ConnectedSource
-    source_id: Text = Field(min_length=1, max_length=500)
-    content_type: ContentType | None = None
-    data: JsonObject | None = None
-    changes: JsonObject | None = None
-    timestamp: Moment
-
-
-class WebhookEvent(ItemEvent):
-    """One webhook of the data service, as it was sent (contract section 1.3). It speaks of its own
-    sources alone."""
-
-    source: ProvidedSource

@@ -15,7 +15,8 @@ from email.parser import BytesHeaderParser
 from email.policy import SMTP
 from email.utils import format_datetime
 
-from integrations.contracts import AccountRef, Email, OutgoingMail
+from integrations.contracts import AccountRef, Email
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
 from integrations.mail.headers import message_ids

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from integrations.contracts import Correspondent
+from integrations.contracts.people import Correspondent
 from integrations.mail.addresses import Mailbox
 
 

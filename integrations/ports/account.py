@@ -4,7 +4,8 @@ integrations.exceptions.ProviderError."""
 from datetime import datetime
 from typing import IO, Protocol
 
-from integrations.contracts import AnyItem, Change, Correspondence, Correspondent, Page
+from integrations.contracts import AnyItem, Change, Page
+from integrations.contracts.people import Correspondence, Correspondent
 from integrations.ports.evidence import Evidence
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import Issue, Member, Named
+from integrations.contracts import Issue, Named
+from integrations.contracts.people import Member
 from integrations.ports.account import Reader, Writer
 
 

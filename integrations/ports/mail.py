@@ -3,16 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import (
-    Colleague,
-    Draft,
-    Email,
-    Folder,
-    Mailbox,
-    Named,
-    OutgoingMail,
-    Page,
-)
+from integrations.contracts import Colleague, Email, Folder, Mailbox, Named, Page
+from integrations.contracts.outgoing import Draft, OutgoingMail
 from integrations.ports.account import Reader, Writer
 
 

@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from pydantic import ValidationError
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from integrations.contracts import ItemEvent, WebhookEvent
+from integrations.contracts.events import ItemEvent, WebhookEvent
 from integrations.database import trouble
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json

@@ -14,7 +14,8 @@ from guardrails.api.approvals import describe_card
 from guardrails.approve import card_mail
 from guardrails.approve.cards import list_cards
 from guardrails.approve.questions import group
-from guardrails.contracts import ActionRequest, ApprovalCard, Origin
+from guardrails.contracts import ActionRequest, Origin
+from guardrails.contracts.cards import ApprovalCard
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
 from tests.office import Office

@@ -13,13 +13,8 @@ from guardrails.facts import alerts
 from guardrails.facts.classes import WRITTEN
 from guardrails.facts.facts import Facts
 from guardrails.facts.people import Directory, Person
-from integrations.contracts import (
-    AccountRef,
-    Authentication,
-    Correspondence,
-    Email,
-    Mailbox,
-)
+from integrations.contracts import AccountRef, Authentication, Email, Mailbox
+from integrations.contracts.people import Correspondence
 
 ACCOUNT_ID = UUID("00000000-0000-4000-8000-000000000001")
 ACTION_ID = UUID("01900000-0000-7000-8000-000000000001")

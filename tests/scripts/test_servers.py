@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials, sealing
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import Account, CalendarWrite

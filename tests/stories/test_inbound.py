@@ -22,7 +22,8 @@ from audit.models import ExecutedAgentAction
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
 from integrations.accounts.reads import mail_reader
-from integrations.contracts import Email, ItemEvent
+from integrations.contracts import Email
+from integrations.contracts.events import ItemEvent
 from integrations.models import Account, Delivery, Outage
 from integrations.web.webhooks import accept_delivery
 from knowledge.models import Item

@@ -20,7 +20,7 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import Address, Addresses, Target, audience
 from guardrails.facts.text import Body, Line, ObjectId, quote
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.ports.mail import MailWriter
 
 # What the person reads who is about to send it.

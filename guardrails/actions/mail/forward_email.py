@@ -10,7 +10,7 @@ from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Body, ObjectId
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.ports.mail import MailWriter
 
 

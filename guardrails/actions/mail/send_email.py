@@ -8,7 +8,7 @@ from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase
 from guardrails.facts.text import Body, Line, ObjectId, quote
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.ports.mail import MailWriter
 
 

@@ -13,7 +13,8 @@ from typing import Literal
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, Event, ItemEvent
+from integrations.contracts import AccountRef, Event
+from integrations.contracts.events import ItemEvent
 from integrations.exceptions import Changed, Malformed, NotFound
 from integrations.models import CalendarMark, CalendarPlace
 from integrations.providers.caldav import events, multistatus

@@ -6,16 +6,8 @@ from typing import IO
 
 from django.utils import timezone
 
-from integrations.contracts import (
-    AccountRef,
-    AnyItem,
-    Change,
-    Correspondence,
-    Correspondent,
-    Event,
-    Page,
-    Rejected,
-)
+from integrations.contracts import AccountRef, AnyItem, Change, Event, Page, Rejected
+from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import CalendarPlace
 from integrations.ports.evidence import Evidence

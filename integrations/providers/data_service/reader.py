@@ -9,22 +9,20 @@ from integrations.contracts import (
     AnyItem,
     Change,
     Colleague,
-    Correspondence,
-    Correspondent,
     Document,
-    Draft,
     Email,
     Event,
     Folder,
     Issue,
     Mailbox,
-    Member,
     Named,
     Operation,
     Page,
     Project,
     ProviderObject,
 )
+from integrations.contracts.outgoing import Draft
+from integrations.contracts.people import Correspondence, Correspondent, Member
 from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.network import http
 from integrations.network.gate import Gate

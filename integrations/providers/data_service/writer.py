@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from integrations.contracts import AccountRef, OutgoingMail
+from integrations.contracts import AccountRef
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Malformed
 from integrations.network import http
 from integrations.network.gate import Gate

@@ -17,7 +17,8 @@ from imapclient.exceptions import (  # type: ignore[import-untyped]
     IMAPClientError,
 )
 
-from integrations.contracts import AccountRef, ItemEvent
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
 from integrations.models import MailMark, MailPlace
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Found, Mails

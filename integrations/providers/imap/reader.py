@@ -11,9 +11,6 @@ from integrations.contracts import (
     AnyItem,
     Change,
     Colleague,
-    Correspondence,
-    Correspondent,
-    Draft,
     Email,
     Folder,
     Mailbox,
@@ -21,6 +18,8 @@ from integrations.contracts import (
     Page,
     Rejected,
 )
+from integrations.contracts.outgoing import Draft
+from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound, TooLarge
 from integrations.mail import correspondents
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec, parse_mailboxes

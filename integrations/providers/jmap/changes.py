@@ -13,7 +13,8 @@ from typing import Literal
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, ItemEvent
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, Rejected
 from integrations.models import Delivery, MailState
 from integrations.providers.jmap.answers import EmailSaid, EmailsChanged, moment

@@ -9,9 +9,6 @@ from integrations.contracts import (
     AnyItem,
     Change,
     Colleague,
-    Correspondence,
-    Correspondent,
-    Draft,
     Email,
     Folder,
     Mailbox,
@@ -19,6 +16,8 @@ from integrations.contracts import (
     Page,
     Rejected,
 )
+from integrations.contracts.outgoing import Draft
+from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound, TooLarge
 from integrations.mail import correspondents
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec

@@ -13,7 +13,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, OutgoingMail
+from integrations.contracts import AccountRef
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, Full, NotFound, ProviderError, Rejected, Unavailable
 from integrations.mail import compose

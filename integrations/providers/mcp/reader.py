@@ -1,6 +1,6 @@
 """Reads of an account through which the organisation's MCP servers are called."""
 
-from integrations.contracts import Correspondence, Correspondent
+from integrations.contracts.people import Correspondence, Correspondent
 from integrations.ports.evidence import CannotTell, Evidence
 from integrations.ports.tools import Tool
 from integrations.providers.data_service.reader import DataServiceReader

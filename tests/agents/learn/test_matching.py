@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from agents.contracts import InboundMail
 from agents.learn import matching
-from guardrails.contracts import Pattern
+from guardrails.contracts.learning import Pattern
 from guardrails.facts.subjects import generalised
 from integrations.contracts import AccountRef
 

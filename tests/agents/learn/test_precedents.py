@@ -7,7 +7,7 @@ import pytest
 
 from agents.learn import precedents
 from audit.contracts import Recorded
-from guardrails.contracts import Pattern
+from guardrails.contracts.learning import Pattern
 from knowledge.contracts import StoredMail
 
 AT = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents import tasks
 from guardrails.approve import approval_news
 from guardrails.approve.approval_news import announce
-from guardrails.contracts import QuestionCard
+from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval
 from integrations.exceptions import Rejected, Unavailable
 from integrations.models import Organisation

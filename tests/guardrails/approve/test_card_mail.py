@@ -13,7 +13,7 @@ from guardrails.approve import card_mail, card_text
 from guardrails.approve.card_mail import inert
 from guardrails.approve.cards import list_cards
 from guardrails.approve.questions import group
-from guardrails.contracts import QuestionCard
+from guardrails.contracts.cards import QuestionCard
 from guardrails.facts import links
 from guardrails.models import Approval
 from tests.guardrails.approvals import ask

@@ -6,7 +6,7 @@ import pytest
 
 from guardrails.approve import card_text
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import ApprovalCard
+from guardrails.contracts.cards import ApprovalCard
 from integrations.web.languages import speaking
 from tests.guardrails.approvals import ask
 from tests.guardrails.office import CHAT, Office

@@ -7,7 +7,7 @@ import pytest
 
 from guardrails.approve import approvals
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import ApprovalCard
+from guardrails.contracts.cards import ApprovalCard
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from tests.guardrails.approvals import confirm

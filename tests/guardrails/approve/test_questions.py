@@ -9,7 +9,7 @@ from audit.ledger.selectors import recorded
 from guardrails.approve import questions
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
-from guardrails.contracts import QuestionCard
+from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval
 from tests.guardrails.approvals import ask, reject
 from tests.guardrails.office import Office

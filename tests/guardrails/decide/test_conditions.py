@@ -16,7 +16,8 @@ from guardrails.decide.conditions.base import Context
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import Phrase
 from guardrails.facts.targets import Role, Target
-from integrations.contracts import Authentication, Correspondence
+from integrations.contracts import Authentication
+from integrations.contracts.people import Correspondence
 from tests.guardrails.kinds import STRATEGIES
 from tests.guardrails.lines import HOLE, on_cards
 from tests.guardrails.values import NOW, email, facts

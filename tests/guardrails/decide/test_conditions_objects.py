@@ -17,15 +17,8 @@ from guardrails.decide.conditions.vocabulary import BY_KIND
 from guardrails.decide.provenance import Provenance
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target, audience
-from integrations.contracts import (
-    Attendee,
-    Correspondence,
-    Document,
-    Event,
-    Folder,
-    Issue,
-    Mailbox,
-)
+from integrations.contracts import Attendee, Document, Event, Folder, Issue, Mailbox
+from integrations.contracts.people import Correspondence
 from tests.guardrails.values import ADA, ME, NOW, STRANGER, email, facts
 
 COLLEAGUE = "omar@company.com"

@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 
 from guardrails.facts.facts import Facts
 from guardrails.facts.seen import changes, look
-from integrations.contracts import Document, Draft, Event, Issue
+from integrations.contracts import Document, Event, Issue
+from integrations.contracts.outgoing import Draft
 from tests.guardrails.values import ME, email
 
 BOB = "bob@company.com"

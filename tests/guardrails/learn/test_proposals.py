@@ -6,7 +6,7 @@ import pytest
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
-from guardrails.contracts import Pattern, PatternProposal, Precedent, Proposed
+from guardrails.contracts.learning import Pattern, PatternProposal, Precedent, Proposed
 from guardrails.learn import patterns, proposals
 from guardrails.models import AllowedAction, LearnedPattern
 from guardrails.policies.changes import Author

@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, Full, NotFound, Rejected, Unavailable
 from integrations.models import Account, Credential, MailWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed

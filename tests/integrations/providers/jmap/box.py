@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.providers.jmap.mails import Mails, mails_of
 from integrations.providers.jmap.reader import JmapReader
 from integrations.providers.jmap.writer import JmapWriter

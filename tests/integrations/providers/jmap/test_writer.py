@@ -5,7 +5,7 @@ from email import message_from_bytes, policy
 
 import pytest
 
-from integrations.contracts import OutgoingMail
+from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import Account
 from integrations.ports.evidence import NotPerformed

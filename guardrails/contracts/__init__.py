@@ -16,9 +16,6 @@ from integrations.contracts import AccountRef
 Trigger = Literal["chat", "webhook", "pattern", "schedule", "operator", "mcp"]
 Verdict = Literal["allow", "ask", "refuse"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-ApprovalState = Literal[
-    "pending", "approved", "executed", "failed", "rejected", "refused", "expired", "superseded"
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +127,6 @@ class Decision(NamedTuple):
 
 
 ResultStatus = Literal["succeeded", "noop", "pending", "held", "refused", "failed", "unknown"]
-HeldSendState = Literal["held", "released", "recalled", "refused", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,138 +164,6 @@ class ActionResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardValue:
-    """One value of an action: what it is for, in full, and where it comes from in words.
-    `is_new`: it decides where the action goes, and nobody typed or listed it."""
-
-    path: str
-    label: str
-    text: str
-    provenance: str
-    is_target: bool
-    is_new: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardExposure:
-    """What others get to see by an action, in words: which object, whose, how it was named and who
-    wrote it; who sees it from then on (`newcomers`, with the role), and who does now. `adds`: it is
-    text that is put into the object. `passage` is the beginning of its `chars` characters."""
-
-    kind: str
-    title: str
-    owner: str
-    newcomers: tuple[str, ...]
-    readers: tuple[str, ...]
-    adds: bool
-    named: str
-    is_new: bool
-    written: str
-    sensitive: tuple[str, ...]
-    passage: str
-    chars: int
-    lines: tuple[str, ...]  # all of it in words, what matters most first
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApprovalCard:
-    """A pending or decided action as people and the API see it. Built by code from fields.
-
-    `values` are the arguments in words and what is reached without one, targets first;
-    `differences` what, before, after.
-    `handled` says who decided and when; `agent_said` is the model's word, and no evidence.
-    """
-
-    id: UUID
-    action_id: UUID
-    account_id: UUID
-    external_user_id: str
-    turn_id: str
-    action_type: str
-    title: str
-    heading: str  # what would be done and to whom, in Remit's own words
-    about: str  # somebody's words for what it is done to, in quotation marks; or empty
-    description: str
-    arguments: Mapping[str, Any]
-    provenance: Mapping[str, str]
-    values: tuple[CardValue, ...]
-    exposures: tuple[CardExposure, ...]
-    differences: tuple[tuple[str, str, str], ...]
-    side_effects: tuple[str, ...]
-    user_said: str  # what the user typed in the request that it came from
-    question: UUID  # like actions that wait are one question
-    revises: UUID | None  # the approval that a person changed into this one
-    proposed: Mapping[str, Any]  # by the agent, where a person has changed it
-    digest: str
-    state: ApprovalState
-    reason: str
-    agent_said: str
-    created_at: datetime
-    expires_at: datetime | None
-    shown_at: datetime | None
-    decided_at: datetime | None
-    decided_by: str
-    decision_reason: str  # what the person said to it
-    handled: str
-    seconds_to_decide: float | None
-    delegated_to: str
-    delegated: str
-    escalated_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuestionCard:
-    """Like actions that wait together, oldest first; `digest` is over all of them."""
-
-    id: UUID
-    heading: str
-    digest: str
-    cards: tuple[ApprovalCard, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldSendCard:
-    """A held action, or what became of it, as people and the API see it."""
-
-    id: UUID
-    action_id: UUID
-    account_id: UUID
-    external_user_id: str
-    turn_id: str
-    action_type: str
-    description: str
-    arguments: Mapping[str, Any]
-    state: HeldSendState
-    held_at: datetime
-    until: datetime
-    decided_at: datetime | None
-    decided_by: str
-    outcome: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangeRequestCard:
-    """What a user asked operators to permit, as people and the API see it. `action_id` is the
-    refused action; `differences` say in words what would change, or what was changed, and
-    `sentence` how far it is."""
-
-    id: UUID
-    action_id: UUID
-    account_id: UUID
-    external_user_id: str
-    turn_id: str
-    action_type: str
-    description: str
-    differences: tuple[str, ...]
-    state: Literal["open", "approved", "declined"]
-    created_at: datetime
-    decided_at: datetime | None
-    decided_by: str
-    answer: str
-    sentence: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class PermittedTarget:
     """One target an operator listed. `id` is its identity; `name` is for people."""
 
@@ -319,83 +183,3 @@ class Capability:
     mode: str  # auto, ask
     schema: Mapping[str, Any]
     targets: tuple[PermittedTarget, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pattern:
-    """An approved pattern: every field that is not empty must match, and one of
-    sender_address, sender_domain and list_id is never empty. All are compared whole;
-    `subject` against `guardrails.facts.subjects.generalised(subject)`."""
-
-    id: UUID
-    name: str
-    sender_address: str
-    sender_domain: str
-    list_id: str
-    subject: str
-    content_type: str
-    actions: tuple[tuple[str, Mapping[str, Any]], ...]  # (action type, arguments without item)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PatternMatch:
-    pattern_id: UUID
-    name: str
-    actions: tuple[tuple[str, Mapping[str, Any]], ...]  # (action type, arguments)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Precedent:
-    """What became of one past mail that a pattern would have matched: `supporting` (it was
-    treated like that), `contradicting` (otherwise) or `undecided` (nobody has looked yet).
-    `by_person` says that a person did it with their own hands, or confirmed it on a card, and
-    `occasion` when: in which run, or by hand on which day of mail."""
-
-    item_id: str
-    thread_id: str
-    subject: str
-    occurred_at: datetime
-    side: Literal["supporting", "contradicting", "undecided"]
-    by_person: bool
-    sentence: str  # for people
-    occasion: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PatternProposal:
-    """A pattern somebody would like. `pattern.id` is of no account. `proposed_by` and
-    `example_id` (the mail it was made from) are set by Remit's own code; `reason` is the
-    model's word, quoted to people."""
-
-    account: AccountRef
-    pattern: Pattern
-    proposed_by: Literal["chat", "webhook", "repetition"]
-    example_id: str
-    precedents: tuple[Precedent, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proposed:
-    """What became of a proposal. known: it is there already, its evidence was brought up to
-    date. taken: another pattern matches the same mail and does something else. crowded: too
-    many wait already. invalid: `sentence` says why."""
-
-    status: Literal["new", "known", "taken", "crowded", "invalid"]
-    sentence: str
-    pattern_id: UUID | None = None
-    acts: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SkillRef:
-    name: str
-    version: int
-    description: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadedSkill:
-    name: str
-    version: int
-    content: str
