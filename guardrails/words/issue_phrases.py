@@ -179,7 +179,7 @@ class Phrase:
         at += 1
         while self._words(at, at + 1) in known.IS | known.STILL:
             at += 1
-        for size in range(known.LONGEST, 0, -1):
+        for size in range(min(known.LONGEST, len(self.tokens) - at), 0, -1):
             phrase = self._words(at, at + size)
             if phrase in known.STATUSES:
                 self._put(statuses=known.STATUSES[phrase])

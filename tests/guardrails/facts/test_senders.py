@@ -22,6 +22,15 @@ PEOPLES = {
     *("zoho.com", "fastmail.com", "github.com"),
 }
 
+# Below what one registry gives out, a domain is the part before it and one more.
+SUFFIXES = {
+    *("co.jp", "co.uk", "com.au", "com.br", "com.mx", "gouv.fr", "gov.au", "gov.in", "gov.sg"),
+    *("gov.uk", "gv.at", "ne.jp"),
+}
+# Parts of domains in which people have their mail, and what one government runs for all of it.
+PARTS = {"id.mail.ru", "id.yandex.ru", "notify.proton.me"}
+GOVERNMENTS = {"gov.br", "gov.pl"}
+
 
 def test_the_list_is_long_sorted_and_in_one_form() -> None:
     names = [line.split()[0] for line in LINES]
@@ -40,6 +49,45 @@ def test_no_sender_is_listed_under_another_one_or_where_people_have_their_mail()
 
     assert [name for name, found in above.items() if found is not None] == []
     assert [one for one in sorted(PEOPLES) if find(f"ada@{one}", SHIPPED) is not None] == []
+
+
+def test_each_is_a_domain_that_one_owner_registered() -> None:
+    def labels(name: str) -> int:
+        host = name.rpartition("@")[2]
+        ending = ".".join(host.split(".")[-2:])
+        return host.count(".") - ending.count(".") * (ending in SUFFIXES)
+
+    assert {name for name in SHIPPED if labels(name) != 1} == PARTS
+    assert SHIPPED.keys().isdisjoint(SUFFIXES)
+    assert {name for name in SHIPPED if name.startswith("gov.")} == GOVERNMENTS
+
+
+@pytest.mark.parametrize(
+    ("address", "must_pass", "kinds"),
+    [
+        ("no-reply@accounts.google.com", True, {"access", "code", "signin"}),
+        ("account-security-noreply@accountprotection.microsoft.com", True, {"code", "signin"}),
+        ("no_reply@email.apple.com", True, {"account", "code", "signin"}),
+        ("service@paypal.com", True, {"account", "payment", "signin"}),
+        ("noreply@github.com", True, {"access", "code", "signin"}),
+        ("security@mail.instagram.com", True, {"account", "code", "signin"}),
+        ("noreply@hmrc.gov.uk", None, {"account", "payment"}),
+        ("info@sparkasse.de", None, {"account", "payment"}),
+    ],
+)
+def test_who_is_known_best_says_what_it_sends_and_how_it_is_proved(
+    address: str, must_pass: bool | None, kinds: set[str]
+) -> None:
+    found = find(address, SHIPPED)
+
+    assert found is not None
+    assert kinds <= set(found.kinds)
+    assert must_pass in (None, found.must_pass)
+
+
+def test_every_sender_says_what_it_sends() -> None:
+    assert [one.name for one in SHIPPED.values() if not one.kinds] == []
+    assert sum(one.must_pass for one in SHIPPED.values()) >= 100
 
 
 def test_an_own_list_is_read_in_the_same_form() -> None:

@@ -87,6 +87,14 @@ def meant(words: str, *more: Issue) -> set[str]:
         ("Set all tasks due Friday to high priority", {"tom-busy"}),
         ("Close Ines's overdue tasks and tell her", INES_LATE),
         ("Close all overdue stories", {"tom-late"}),
+        ("Chiudi i miei bug", {"mine", "mine-done"}),
+        ("Schließe meine Fehler", {"mine", "mine-done"}),
+        ("Take care of my bugs", {"mine", "mine-done"}),
+        ("Close the tasks assigned to Tom", {"tom-busy", "tom-late"}),
+        ("Give the tasks assigned to me to Tom", {"mine", "mine-done", "mine-late"}),
+        ("Close my tasks that are overdue", {"mine-late"}),
+        ("Close all tasks that are due Friday", {"tom-busy"}),
+        ("Give my open bugs Tom", {"mine"}),
     ],
 )
 def test_exactly_what_fits_is_meant(words: str, which: set[str]) -> None:
@@ -120,6 +128,17 @@ def test_exactly_what_fits_is_meant(words: str, which: set[str]) -> None:
         "Close everything",
         "Close my bug",  # there are two
         f"Close all my bugs {HOLE}",
+        f"{HOLE} Close all my bugs",
+        "Close my overdue tasks of Ines",  # whose?
+        "Close tasks assigned to Tom",  # all of them, or some?
+        "Close the tasks assigned to Zoe",
+        "Close all tasks due soon",
+        "Close all tasks that are due soon",
+        "If Tom agrees, close my open bugs",
+        "Close my bugs besides Tom",
+        "Move my bugs to",
+        "Close the tasks labelled “",
+        "Schließe meine offene Aufgabe",  # there are two
     ],
 )
 def test_in_doubt_no_issue_is_meant(words: str) -> None:
@@ -129,6 +148,12 @@ def test_in_doubt_no_issue_is_meant(words: str) -> None:
 def test_one_is_meant_only_where_there_is_no_other() -> None:
     assert meant("Close my overdue task") == {"mine-late"}
     assert meant("Close my overdue task", issue("more", ME, "To Do", 1)) == set()
+
+
+def test_a_name_that_two_people_have_means_nobodys() -> None:
+    davids = issue("davids", "david@c.com", "To Do", 2)
+    assert meant("Close David's overdue tasks", davids) == set()
+    assert meant("Close David Lang's overdue tasks", davids) == {"davids"}
 
 
 def test_the_phrase_is_kept_for_people() -> None:

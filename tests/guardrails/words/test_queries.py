@@ -15,6 +15,8 @@ ME, TOM, INES = "maya@company.com", "tom@company.com", "ines@company.com"
 PEOPLE = (
     Person(address=TOM, key=TOM, names=("Tom Becker",)),
     Person(address=INES, key=INES, names=("Ines Almeida",)),
+    Person(address="alex@company.com", key="1", names=("Alex Roth",)),
+    Person(address="a.b@company.com", key="2", names=("Alex Brandt",)),
 )
 SAID: dict[str, Any] = {"said_at": "2026-03-11T09:00:00+01:00", "zone": "Europe/Berlin"}
 NOW = datetime(2026, 3, 11, 8, 0, tzinfo=UTC)  # a Wednesday
@@ -35,6 +37,7 @@ EVENTS = [
     event("fri-last", "13T14:00", TOM, INES),
     event("tom-tue", "17T15:00", TOM),
     event("past", "04T10:00", TOM),
+    event("alex", "18T10:00", "alex@company.com"),
     event("off", "12T08:00", TOM, status="cancelled"),
 ]
 
@@ -53,6 +56,9 @@ def meant(words: str, *more: Event) -> tuple[str, ...]:
         ("Move my meeting with Tom tomorrow to 11.", "tom-thu"),
         ("Cancel my first meeting on Friday.", "fri-first"),
         ("Cancel my last meeting on Friday.", "fri-last"),
+        ("Tell Tom that my first meeting on Friday is off.", "fri-first"),
+        ("Cancel my meeting with Alex Roth.", "alex"),
+        ("Cancel my next meeting.", "three"),
         ("Cancel my next one to one with Tom.", "tom-thu"),
         ("Move my meeting with Tom tomorrow to Friday at 10", "tom-thu"),
         ("Sag meinen Termin mit Ines am Donnerstag ab.", "lunch"),
@@ -73,6 +79,9 @@ def test_the_one_event_that_fits_is_meant(words: str, which: str) -> None:
         "Cancel my meeting with Tom.",  # there are three to come
         "Cancel my meeting on Friday.",  # there are two
         "Cancel my meeting with Priya tomorrow.",  # nobody knows who that is
+        "Cancel my first meeting with Priya on Friday.",
+        "Cancel my meeting with Alex.",  # there are two of them
+        "Cancel my first meeting tomorrow or on Friday.",
         "Cancel a meeting with Tom tomorrow.",
         "Cancel my meeting on Saturday",
         "Cancel my meeting with Tom tomorrow or on Friday.",
@@ -85,12 +94,25 @@ def test_in_doubt_no_event_is_meant(words: str) -> None:
     assert meant(words) == ()
 
 
+def test_a_meeting_that_nothing_is_said_of_is_none_even_where_it_is_the_only_one() -> None:
+    query = queries.event_query("Cancel my meeting.", people=PEOPLE, **SAID)
+    assert query is None
+
+
 def test_a_series_and_two_at_one_time_leave_it_open() -> None:
     weekly = event("weekly", "02T09:00", TOM, recurrence="RRULE:FREQ=WEEKLY")
     assert meant("Cancel my first meeting on Friday.", weekly) == ()
     other = event("other", "13T09:00", TOM)
     assert meant("Cancel my first meeting on Friday.", other) == ()
     assert meant("Cancel my meeting with Ines tomorrow.", weekly) == ("lunch",)
+    rest = event("rest", "02T09:00", TOM, this_and_future=True)
+    assert meant("Cancel my first meeting on Friday.", rest) == ()
+
+
+def test_what_nobody_else_attends_is_no_meeting_unless_its_time_is_said() -> None:
+    alone = event("alone", "13T08:00")
+    assert meant("Cancel my first meeting on Friday.", alone) == ("fri-first",)
+    assert meant("Move my 8:00 on Friday to 9.", alone) == ("alone",)
 
 
 def mail(email_id: str, day: int, sender: str = TOM, dmarc: str = "pass") -> Email:
@@ -105,7 +127,13 @@ def mail(email_id: str, day: int, sender: str = TOM, dmarc: str = "pass") -> Ema
     )
 
 
-MAILS = [mail("old", 2), mail("new", 10), mail("ines", 11, INES), mail("forged", 11, dmarc="fail")]
+MAILS = [
+    mail("old", 2),
+    mail("new", 10),
+    mail("ines", 11, INES),
+    mail("forged", 11, dmarc="fail"),
+    mail("alex", 9, "alex@company.com"),
+]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +146,11 @@ MAILS = [mail("old", 2), mail("new", 10), mail("ines", 11, INES), mail("forged",
         (f"Archive all the mails from {TOM}, please", {"old", "new"}),
         ("Archive all mails from Priya", set()),
         ("Archive the mail from Tom", set()),
+        ("Tell Ines to archive all mails from Priya", set()),
+        ("Archive all mails from Ines today or on Monday", set()),
+        (f"{HOLE} Archive all mails from Tom", set()),
+        ("Archive all mails from Alex", set()),  # there are two of them
+        ("Archive all mails from Alex Roth", {"alex"}),
         ("Forward the last mail from Tom and the last mail from Ines", set()),
     ],
 )

@@ -236,6 +236,7 @@ def cancel(
     hold_seconds: int = 60,
     conditions: tuple[dict[str, Any], ...] = LETTING_GO,
     agents: tuple[str, ...] = (),
+    listed: tuple[str, ...] = (),
     **changes: Any,
 ) -> Decision:
     """An event with guests, and who added each, is cancelled under a policy that lets it go."""
@@ -246,7 +247,13 @@ def cancel(
     permitted = allow("cancel_calendar_event", "auto", *conditions, hold_seconds=hold_seconds)
     return decide(
         request=replace(wish, account=account(source="calendar")),
-        policy=policy_of(permitted),
+        policy=policy_of(
+            permitted,
+            *(
+                list_target("cancel_calendar_event", "recipient", one, source="calendar")
+                for one in listed
+            ),
+        ),
         facts=Facts(
             event=found,
             own_address=ME,
@@ -273,6 +280,7 @@ def test_an_own_event_among_colleagues_is_cancelled_unasked_and_held() -> None:
         {"conditions": LETTING_GO[:1]},
         {"guests": ((BOB, ME), (ADA, ME))},
         {"guests": ((BOB, ME), (ADA, ADA))},
+        {"guests": ((BOB, ME), (ADA, ME)), "listed": (ADA,)},
         {"guests": ((BOB, ADA),)},
         {"guests": ((BOB, ""),)},
         {"agents": (BOB,)},
