@@ -38,6 +38,7 @@ ISSUES = [
         ("Passe la story sur le dark mode en cours", "P-2"),
         ("Cierra la tarea «Exportar las facturas»", "P-7"),
         ("Chiudi il bug del login", "P-1"),
+        ("Put the login test in progress", "P-1"),
     ],
 )
 def test_an_issue_is_called_by_words_of_its_title(words: str, key: str) -> None:
@@ -51,7 +52,11 @@ def test_an_issue_is_called_by_words_of_its_title(words: str, key: str) -> None:
         "Close the bug",
         "Close the overdue task",
         "Share the release notes with Sofia",  # may be a document
+        "Send the release notes to Sofia",
         "Close the login story",  # there is none
+        "Close the task “Dark”",
+        "Close flaky test bug",
+        "Assign the flaky test to David",
         "Close the bug about the login page in Safari",  # that is another one
         "Close the flaky login page bug",
         "Assign dark mode toggle to David",

@@ -133,6 +133,7 @@ MAILS = [
     mail("ines", 11, INES),
     mail("forged", 11, dmarc="fail"),
     mail("alex", 9, "alex@company.com"),
+    mail("ines-old", 5, INES),
 ]
 
 
@@ -157,6 +158,12 @@ MAILS = [
 def test_mails_are_meant_by_their_proved_sender(words: str, which: set[str]) -> None:
     query = queries.mail_query(words, people=PEOPLE, **SAID)
     assert set(queries.select_mails(query, MAILS, zone=SAID["zone"]) if query else ()) == which
+
+
+def test_of_two_mails_of_one_moment_none_is_the_last() -> None:
+    query = queries.mail_query("the last mail from Tom", people=PEOPLE, **SAID)
+    assert query is not None
+    assert queries.select_mails(query, [*MAILS, mail("twin", 10)], zone=SAID["zone"]) == ()
 
 
 @given(st.text(max_size=200))
