@@ -5,15 +5,13 @@ A mail server knows no idempotency keys. So each write is a row (`MailWrite`) th
 came, committed before each step that others can see.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from functools import partial
-from typing import Any
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
@@ -22,49 +20,23 @@ from integrations.mail import compose, mail as mail_parser
 from integrations.models import MailWrite
 from integrations.providers.imap import labelling, progress, submission
 from integrations.providers.imap.connection import connection
-from integrations.providers.imap.folders import UNREAD
+from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.imap.mails import SEEN, Found, Mails
 from integrations.providers.imap.servers import MailServers
 
 DRAFT = b"\\Draft"
-Answer = dict[str, Any]
 
 
-class ImapWriter:
+class ImapWriter(MailboxWriter[Mails]):
     """Satisfies `integrations.ports.mail.MailWriter`."""
 
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
-
-    def archive(self, email_id: str, *, key: str) -> Answer:
-        return self._change("archive", email_id, add=(), remove=("INBOX",), key=key)
-
-    def trash_email(self, email_id: str, *, key: str) -> Answer:
-        return self._change("trash_email", email_id, add=("TRASH",), remove=("INBOX",), key=key)
-
-    def mark_read(self, email_id: str, *, key: str) -> Answer:
-        return self._change("mark_read", email_id, add=(), remove=(UNREAD,), key=key)
+    @contextmanager
+    def _mails(self) -> Iterator[Mails]:
+        with connection(self._account) as own:
+            yield Mails(self._account, own)
 
     def move_email(self, email_id: str, *, folder_id: str, key: str) -> Answer:
         return self._change("move_email", email_id, add=(folder_id,), remove=(), key=key)
-
-    def change_labels(
-        self,
-        email_id: str,
-        *,
-        add: Sequence[str],
-        remove: Sequence[str],
-        thread_remove: Sequence[str] = (),
-        key: str,
-    ) -> Answer:
-        return self._change(
-            "change_labels", email_id, add=add, remove=remove, thread_remove=thread_remove, key=key
-        )
 
     def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
@@ -91,40 +63,6 @@ class ImapWriter:
 
         return self._written("delete_draft", key, write, mail_id=draft_id)
 
-    def send_email(self, mail: OutgoingMail, *, key: str) -> Answer:
-        def written(mails: Mails) -> EmailMessage:
-            return self._composed(mails, mail, key)
-
-        return self._sent("send_email", mail, key, written)
-
-    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> Answer:
-        def written(mails: Mails) -> EmailMessage:
-            return compose.compose(
-                self._account,
-                mail,
-                key=key,
-                at=timezone.now(),
-                sent_on=_answered(mails.find(email_id)),
-            )
-
-        return self._sent("forward_email", mail, key, written)
-
-    def _written(
-        self,
-        operation: str,
-        key: str,
-        write: Callable[[Mails, MailWrite], Answer],
-        **about: Any,
-    ) -> Answer:
-        """Once: what is done under this key already is not done again."""
-        row = progress.begin(self._account.id, key, operation, **about)
-        if row.state == progress.DONE:
-            return dict(row.answer)
-        with connection(self._account) as own:
-            answer = write(Mails(self._account, own), row)
-        progress.finish(row, answer)
-        return answer
-
     def _change(
         self,
         operation: str,
@@ -150,10 +88,6 @@ class ImapWriter:
 
         target = {"add": list(add), "remove": list(remove)}
         return self._written(operation, key, write, mail_id=email_id, target=target)
-
-    def _composed(self, mails: Mails, mail: OutgoingMail, key: str) -> EmailMessage:
-        answered = _answered(mails.find(mail.reply_to_id)) if mail.reply_to_id else None
-        return compose.compose(self._account, mail, key=key, at=timezone.now(), answered=answered)
 
     def _held(self, mails: Mails, folder: str, key: str) -> Found | None:
         """What this key wrote into a folder already."""
@@ -220,7 +154,3 @@ def _name(row: MailWrite, raw: bytes) -> Answer:
 
 def _answer(id: str, thread_id: str, message_id: str) -> Answer:
     return {"id": id, "thread_id": thread_id, "message_id": message_id}
-
-
-def _answered(found: Found) -> compose.Answered:
-    return compose.answered(found.raw, found.email)

@@ -7,20 +7,15 @@ with the state that it was created on, committed before the server is called.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from email.message import EmailMessage
 from typing import Any
 
-from django.utils import timezone
-
-from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
-from integrations.credentials import credentials
 from integrations.exceptions import Changed, Full, NotFound, ProviderError, Rejected, Unavailable
-from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.providers.imap import progress
-from integrations.providers.imap.folders import UNREAD
+from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.jmap import labelling
 from integrations.providers.jmap.answers import (
     SAID_CHARS,
@@ -33,31 +28,15 @@ from integrations.providers.jmap.answers import (
 )
 from integrations.providers.jmap.labelling import MOST_TRIES, Patch
 from integrations.providers.jmap.mailboxes import DRAFT
-from integrations.providers.jmap.mails import Found, Mails, mails_of
+from integrations.providers.jmap.mails import Mails, mails_of
 from integrations.providers.jmap.writing import to_email, to_submission
 
-Answer = dict[str, Any]
 
-
-class JmapWriter:
+class JmapWriter(MailboxWriter[Mails]):
     """Satisfies `integrations.ports.mail.MailWriter`."""
 
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
-
-    def archive(self, email_id: str, *, key: str) -> Answer:
-        return self._change("archive", email_id, add=(), remove=("INBOX",), key=key)
-
-    def trash_email(self, email_id: str, *, key: str) -> Answer:
-        return self._change("trash_email", email_id, add=("TRASH",), remove=("INBOX",), key=key)
-
-    def mark_read(self, email_id: str, *, key: str) -> Answer:
-        return self._change("mark_read", email_id, add=(), remove=(UNREAD,), key=key)
+    def _mails(self) -> AbstractContextManager[Mails]:
+        return nullcontext(mails_of(self._account))
 
     def move_email(self, email_id: str, *, folder_id: str, key: str) -> Answer:
         """Out of every other folder."""
@@ -74,19 +53,6 @@ class JmapWriter:
 
         target = {"id": email_id, "add": [folder_id], "remove": []}
         return self._written("move_email", key, write, target=target)
-
-    def change_labels(
-        self,
-        email_id: str,
-        *,
-        add: Sequence[str],
-        remove: Sequence[str],
-        thread_remove: Sequence[str] = (),
-        key: str,
-    ) -> Answer:
-        return self._change(
-            "change_labels", email_id, add=add, remove=remove, thread_remove=thread_remove, key=key
-        )
 
     def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
@@ -123,39 +89,6 @@ class JmapWriter:
 
         return self._written("delete_draft", key, write, target={"id": draft_id})
 
-    def send_email(self, mail: OutgoingMail, *, key: str) -> Answer:
-        def written(mails: Mails) -> EmailMessage:
-            return self._composed(mails, mail, key)
-
-        return self._sent("send_email", mail, key, written)
-
-    def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> Answer:
-        def written(mails: Mails) -> EmailMessage:
-            return compose.compose(
-                self._account,
-                mail,
-                key=key,
-                at=timezone.now(),
-                sent_on=_answered(mails.find(email_id)),
-            )
-
-        return self._sent("forward_email", mail, key, written)
-
-    def _written(
-        self,
-        operation: str,
-        key: str,
-        write: Callable[[Mails, MailWrite], Answer],
-        **about: Any,
-    ) -> Answer:
-        """Once: what is done under this key already is not done again."""
-        row = progress.begin(self._account.id, key, operation, **about)
-        if row.state == progress.DONE:
-            return dict(row.answer)
-        answer = write(mails_of(self._account), row)
-        progress.finish(row, answer)
-        return answer
-
     def _change(
         self,
         operation: str,
@@ -188,10 +121,6 @@ class JmapWriter:
 
         target = {"id": email_id, "add": list(add), "remove": list(remove)}
         return self._written(operation, key, write, target=target)
-
-    def _composed(self, mails: Mails, mail: OutgoingMail, key: str) -> EmailMessage:
-        answered = _answered(mails.find(mail.reply_to_id)) if mail.reply_to_id else None
-        return compose.compose(self._account, mail, key=key, at=timezone.now(), answered=answered)
 
     def _draft(self, mails: Mails, message: EmailMessage, *, blind_copies: bool) -> dict[str, Any]:
         drafts = labelling.role(mails.mailboxes, "drafts")
@@ -279,7 +208,3 @@ def _check(refused: dict[str, Refusal] | None) -> None:
 def _answer(id: str, thread_id: str | None, message: EmailMessage) -> Answer:
     name = str(message["Message-ID"])
     return {"id": id, "thread_id": thread_id or "", "message_id": name}
-
-
-def _answered(found: Found) -> compose.Answered:
-    return compose.answered(found.raw, found.email)
