@@ -2,7 +2,7 @@
 
 import pytest
 
-from guardrails.policies.text import PolicyFileError, read
+from guardrails.policies.text import MAX_CHARS, PolicyFileError, read
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ from guardrails.policies.text import PolicyFileError, read
             '"conditions": [{"kind": "subject", "words": ["\\ud800"]}]}]}',
             "contains the control character",
         ),
-        ("#" * 1_000_001, "longer than"),
-        ("[" * 400_000, "nested more than 20 levels deep"),
-        ("{a: " * 200_000, "nested more than 20 levels deep"),
+        ("#" * (MAX_CHARS + 1), "longer than 300000 characters"),
+        ("[" * 200_000, "nested more than 20 levels deep"),
+        ("{a: " * 50_000, "nested more than 20 levels deep"),
         (f"version: {'9' * 5000}", "more than 20 digits"),
         (f"version: 0x{'f' * 5000}", "more than 20 digits"),
     ],
