@@ -45,10 +45,11 @@ def list_tools(capabilities: Sequence[Capability]) -> list[Tool[Any]]:
                 if target.kind != "tool":
                     continue  # somebody whom its tools may write to
                 listed[target.id.partition(":")[0]].append(target.id)
-    return [_tool(server, tuple(sorted(ids))) for server, ids in sorted(listed.items())]
+    return [tool_of(server, tuple(sorted(ids))) for server, ids in sorted(listed.items())]
 
 
-def _tool(server: str, ids: tuple[str, ...]) -> Tool[PlanMcpTools]:
+def tool_of(server: str, ids: tuple[str, ...]) -> Tool[PlanMcpTools]:
+    """The planning tool of one server, for these of its tools."""
     return Tool(
         name=f"plan_{server}_tools",
         description=f"Analyse the request and recommend which tools of the MCP server {server} to "

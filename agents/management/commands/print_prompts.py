@@ -16,8 +16,10 @@ from agents.tools.base import Tool
 from agents.turns import roster
 from agents.turns.roster import Agent
 from guardrails.actions.registry import ACTIONS
+from integrations.llm import json_protocol
 from integrations.llm.completions import estimated_tokens
 from knowledge.ingest import enrichment
+from knowledge.search import selection
 
 PAGE = Path("docs/prompts.md")
 HEAD = """# Prompts and tools
@@ -39,6 +41,12 @@ OTHERS: dict[str, str] = {
     "draft_reply": prompts.REPLY_DRAFT,
     "plan_…_tools": plan_mcp_tools.PLANNING,
     "An item that is read in": enrichment.SYSTEM,
+    "A selection of what was found": selection.SYSTEM,
+}
+# What stands around other prompts.
+FRAMES: dict[str, str] = {
+    "A custom agent, around what an administrator wrote": prompts.render_custom("…", "…"),
+    "A model without tool calling, after its agent's prompt": json_protocol.INSTRUCTIONS,
 }
 
 
@@ -74,16 +82,24 @@ def render() -> Iterator[str]:
         yield f"Tools: {', '.join(f'`{tool.name}`' for tool in _whole(agent))}.\n"
         yield from _block(agent.prompt, "text")
     yield "\n## Asked by tools and around a turn"
-    for name, prompt in OTHERS.items():
-        yield f"\n### {name} ({estimated_tokens(prompt):,} tokens)\n"
-        yield from _block(prompt, "text")
+    yield from _texts(OTHERS)
+    yield "\n## Around other prompts"
+    yield from _texts(FRAMES)
     yield "\n## Tools"
-    yield from _schemas({tool.name: tool for agent in roster.AGENTS for tool in agent.tools})
+    agents = (tool for agent in roster.AGENTS for tool in agent.tools)
+    others = (use_tool.TOOL, plan_mcp_tools.tool_of("…", ()))
+    yield from _schemas({tool.name: tool for tool in (*agents, *roster.CUSTOM_TOOLS, *others)})
     yield from _lines({tool.name: tool for agent in roster.AGENTS for tool in agent.rare})
     yield "\n## Actions"
     understood = {action.name: actions.UNDERSTOOD[action.name] for action in ACTIONS}
     yield from _lines(understood)
     yield from _schemas(understood)
+
+
+def _texts(texts: Mapping[str, str]) -> Iterator[str]:
+    for name, text in texts.items():
+        yield f"\n### {name} ({estimated_tokens(text):,} tokens)\n"
+        yield from _block(text, "text")
 
 
 def _whole(agent: Agent) -> list[Tool[Any]]:
