@@ -36,8 +36,8 @@ def asking(client: OpenAI, text: str, *, acting: Sequence[str | Json] = ACTING) 
 
 def test_a_mail_is_searched_then_archived_then_told(client: OpenAI) -> None:
     dialogue = asking(client, "Please archive the newsletter from Acme.")
-    search = {"query": "newsletter Acme", "sources": ["gmail"], "limit": 5}
-    assert dialogue.calls() == [("retrieve_context", search)]
+    search = {"query": "newsletter Acme", "sources": ["gmail"], "limit": 10}
+    assert dialogue.calls() == [("retrieve_context", search | {"entity_filter": "Acme"})]
     dialogue.returns(found(item(1, "Lunch"), item(2, "Acme newsletter"), item(3, "Newsletter")))
     assert dialogue.calls() == [execution("archive", {"email_id": "item-2"})]
     dialogue.returns(action("Archive: “Acme newsletter”", "executed"))
@@ -129,9 +129,10 @@ def test_a_mail_is_sent_to_the_addresses_given(client: OpenAI) -> None:
 
 
 def test_a_mail_without_an_address_is_not_sent(client: OpenAI) -> None:
-    assert asking(client, "send a mail to Anna saying hello").says() == (
-        "To whom? Please give the whole address, such as name@example.com."
-    )
+    dialogue = asking(client, "send a mail to Anna saying hello")
+    dialogue.answers()
+    dialogue.returns(found(item(1, "Lunch")))
+    assert dialogue.says() == "I found no mail of Anna. Please give the whole address."
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def answer(asked: Asked, span: dates.Span | None, *, now: datetime) -> Script:
     german, text = asked.german, asked.text
     days = span or dates.next_days(now)
     free = _FREE.search(text) is not None
-    minutes = _minutes(text) or FREE_MINUTES
+    minutes = minutes_in(text) or FREE_MINUTES
     [found] = yield call(
         "read_calendar",
         since=days.since.isoformat(),
@@ -86,7 +86,7 @@ def answer(asked: Asked, span: dates.Span | None, *, now: datetime) -> Script:
         return say(german, "calendar_empty", span=called)
     count = _counted(german, len(events))
     head = say(german, "agenda", span=called[:1].upper() + called[1:], count=count)
-    return "\n".join([head, *(_line(one, german) for one in events[:MOST])])
+    return "\n".join([head, *(line(one, german) for one in events[:MOST])])
 
 
 def _begins_after(event: Json, now: datetime) -> bool:
@@ -127,13 +127,13 @@ def _conflicts(german: bool, events: tuple[Json, ...], pairs: list[object], span
     noun = ("collision", "collisions") if not german else ("Kollision", "Kollisionen")
     count = f"{len(known)} {noun[len(known) != 1]}"
     lines = [
-        f"{_line(one, german)}\n  {'und' if german else 'and'} {_line(other, german)[2:]}"
+        f"{line(one, german)}\n  {'und' if german else 'and'} {line(other, german)[2:]}"
         for one, other in known
     ]
     return "\n".join([say(german, "conflict", count=count, span=span), *lines])
 
 
-def _line(event: Json, german: bool) -> str:
+def line(event: Json, german: bool) -> str:
     begins, ends = dates.moment(event.get("begins")), dates.moment(event.get("ends"))
     when = ""
     if begins:
@@ -149,7 +149,7 @@ def _line(event: Json, german: bool) -> str:
     return f"- {when}: “{title_of(event)}”" + (f" ({more})" if more else "") + cite(event)
 
 
-def _minutes(text: str) -> int:
+def minutes_in(text: str) -> int:
     found = _MINUTES.search(text)
     if found is None:
         return 0

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from sandbox.offline_model.language import fresh_text, listed, quoted
 from sandbox.offline_model.rules import outcomes
-from sandbox.offline_model.rules.actions import act, holding_reply
+from sandbox.offline_model.rules.acting import act
+from sandbox.offline_model.rules.mails import holding_reply
 from sandbox.offline_model.transcript import (
     Call,
     Json,

@@ -1,10 +1,9 @@
 """“You are Remit's orchestrator.”: which rule a request belongs to, first match first."""
 
 import re
-from dataclasses import replace
 
 from sandbox.offline_model.rules import (
-    actions,
+    commands,
     custom_agents,
     decisions,
     handing_over,
@@ -21,7 +20,8 @@ LONGEST_REQUEST = 4000
 HELP = (
     "I am the offline stand-in: I follow fixed rules and am not a language model. "
     "I can answer questions about your mail, documents, calendar and issues, create tasks "
-    "from a mail, create an issue, archive or label a mail, draft a reply and send a mail. "
+    "from a mail, create or change an issue, enter, move or cancel an event, make or share a "
+    "document, archive, label, file or forward a mail, draft a reply and send a mail. "
     "I plan requests of several steps, follow skills and ask custom agents. "
     "Try: “Create Jira tasks from John's proposal email”, “Which mails mention the invoice?” "
     "or “Draft a reply to Anna's mail about the budget”."
@@ -61,9 +61,8 @@ def _one_step(transcript: Transcript, step: str) -> Script:
         return (yield from patterns.script(transcript, which))
     if found := skills.WISH.fullmatch(request.rstrip(".! ")):
         return (yield from skills.script(transcript, found["which"]))
-    alone = replace(transcript, request=request, results=())
-    if actions.next_reply(alone, request) is not None:
-        return (yield from follow(lambda t: actions.next_reply(t, request) or Reply(), alone))
+    if command := commands.script(transcript, request):
+        return (yield from command)
     if questions.is_question(request):
         return (yield from questions.script(transcript, request))
     return HELP

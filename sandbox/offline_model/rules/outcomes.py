@@ -1,7 +1,32 @@
 """What came of an action, in words: done, already like that, waiting, or refused and why."""
 
+from collections import defaultdict
+
 from sandbox.offline_model.language import first_upper, listed, quoted
 from sandbox.offline_model.transcript import Call, Json, Result, as_text
+
+# Each action in words; what stands in braces is of the call's own arguments.
+_WORDS = {
+    "archive": "archive the mail",
+    "classify": "label the mail",
+    "mark_read": "mark the mail as read",
+    "move_email": "move the mail",
+    "trash_email": "put the mail into the trash",
+    "draft": "draft a mail to {to}",
+    "send_email": "send a mail to {to}",
+    "forward_email": "forward a mail to {to}",
+    "create_jira_task": "create “{summary}”",
+    "update_jira_task": "change {issue_key}",
+    "comment_jira_task": "comment on {issue_key}",
+    "create_calendar_event": "enter “{title}”",
+    "update_calendar_event": "change the event",
+    "cancel_calendar_event": "cancel the event",
+    "create_document": "create “{name}”",
+    "append_document": "add to the document",
+    "move_document": "move the document",
+    "share_document": "share the document",
+    "trash_document": "put the document into the trash",
+}
 
 
 def describe_outcome(result: Result) -> str:
@@ -24,19 +49,10 @@ def describe_outcome(result: Result) -> str:
 
 def in_words(call: Call) -> str:
     """The action that was asked for, from the call's own arguments."""
-    name, params = call.name, call.arguments
-    match name:
-        case "archive":
-            return "archive the mail"
-        case "classify":
-            return "label the mail"
-        case "draft":
-            return f"draft a mail to {_receivers(params)}"
-        case "send_email":
-            return f"send a mail to {_receivers(params)}"
-        case "create_jira_task":
-            return f"create “{quoted(as_text(params.get('summary')))}”"
-    return quoted(name) or "an unnamed action"
+    said = defaultdict(str, {key: quoted(as_text(one)) for key, one in call.arguments.items()})
+    said["to"] = _receivers(call.arguments)
+    known = _WORDS.get(call.name)
+    return known.format_map(said) if known else quoted(call.name) or "an unnamed action"
 
 
 def _receivers(params: Json) -> str:

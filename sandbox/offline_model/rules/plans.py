@@ -16,6 +16,7 @@ DESCRIPTION = 200
 _VERBS = (
     "archive|label|tag|mark|classify|draft|write|prepare|send|create|add|open|file|make|find|show|"
     "search|list|look|tell|summari[sz]e|count|ask|schedule|move|handle|check|which|what|who|when|"
+    "set|put|enter|assign|comment|share|forward|invite|cancel|delete|"
     "how many|how much|archiviere|entwirf|schreibe|sende|erstelle|finde|zeige?|suche|liste|nenne|"
     "fasse|zähle|frage?|plane|prüfe|welche[rs]?|was|wer|wann|wie viele?"
 )

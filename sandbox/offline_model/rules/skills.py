@@ -10,7 +10,8 @@ from collections.abc import Generator, Sequence
 from datetime import timedelta
 
 from sandbox.offline_model.language import content_words, listed, quoted, word_set
-from sandbox.offline_model.rules import actions, agenda, dates, outcomes
+from sandbox.offline_model.rules import agenda, dates, mails, outcomes
+from sandbox.offline_model.rules.acting import act
 from sandbox.offline_model.rules.concepts import Text, concepts_of
 from sandbox.offline_model.rules.item_facts import cite, title_of
 from sandbox.offline_model.script import Results, Script, call, side_by_side
@@ -138,7 +139,7 @@ def _classify(transcript: Transcript, mail: Json, named: str) -> Call | str:
     if label is None:
         return f"There is no label “{quoted(named)}” that I may use."
     params: Json = {"email_id": as_text(mail.get("id")), "label_id": label}
-    return actions.act("classify", params, reason=REASON)
+    return act("classify", params, reason=REASON)
 
 
 def _draft(transcript: Transcript, mail: Json, times: Sequence[str]) -> Call | str:
@@ -147,7 +148,7 @@ def _draft(transcript: Transcript, mail: Json, times: Sequence[str]) -> Call | s
         return "The mail names nobody to answer."
     name = as_text(transcript.user.get("name"))
     zone = as_text(transcript.user.get("time_zone"))
-    holding = actions.holding_reply(
+    holding = mails.holding_reply(
         email_id=as_text(mail.get("id")), to=to, subject=as_text(mail.get("title"))
     )
     if not times:
@@ -155,7 +156,7 @@ def _draft(transcript: Transcript, mail: Json, times: Sequence[str]) -> Call | s
     offer = " or ".join(times) + (f" ({zone})" if zone else "")
     body = f"Thank you for your message. Would one of these times suit you: {offer}?"
     params = holding.arguments | {"body": f"{body}\n\n{name}".strip()}
-    return actions.act("draft", params, reason=REASON)
+    return act("draft", params, reason=REASON)
 
 
 def _look_for_times(transcript: Transcript, line: str) -> Generator[Reply, Results, list[str]]:

@@ -4,9 +4,9 @@ same rules, with what was given."""
 import re
 
 from sandbox.offline_model.language import quoted
-from sandbox.offline_model.rules import actions, questions, summaries
+from sandbox.offline_model.rules import commands, questions, summaries
 from sandbox.offline_model.rules.task_specialist import context_text
-from sandbox.offline_model.script import Script, call, follow, play
+from sandbox.offline_model.script import Script, call, play
 from sandbox.offline_model.transcript import Reply, Transcript, as_text
 
 _TASK = re.compile(r"^Task: (?P<task>.*?)(?:\n\nAvailable context:|\Z)", re.DOTALL | re.MULTILINE)
@@ -41,7 +41,6 @@ def script(transcript: Transcript) -> Script:
             if done.success:
                 return f"{quoted(as_text(done.data.get('summary')), limit=1200)} [{given['n']}]"
         return f"{summaries.summary(context_text(transcript.request))} [{given['n']}]"
-    acted = actions.next_reply(transcript, task)
-    if acted is not None:
-        return (yield from follow(lambda t: actions.next_reply(t, task) or Reply(), transcript))
+    if command := commands.script(transcript, task):
+        return (yield from command)
     return (yield from questions.script(transcript, task))

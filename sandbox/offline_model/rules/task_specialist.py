@@ -4,8 +4,8 @@ import html
 import re
 
 from sandbox.offline_model.language import counted, quoted
-from sandbox.offline_model.rules.actions import first_project
 from sandbox.offline_model.rules.extractor import tasks_in
+from sandbox.offline_model.rules.issues import first_project
 from sandbox.offline_model.transcript import (
     Call,
     Json,

@@ -5,22 +5,28 @@ from dataclasses import dataclass
 
 from sandbox.offline_model.language import content_words, counted, quoted, words
 from sandbox.offline_model.rules import questions
-from sandbox.offline_model.rules.actions import act, first_project
+from sandbox.offline_model.rules.acting import act
 from sandbox.offline_model.rules.extractor import tasks_in
+from sandbox.offline_model.rules.issues import first_project
+from sandbox.offline_model.rules.people import (
+    Person,
+    address_of,
+    chosen,
+    mails_in,
+    people_called,
+    person_of,
+)
 from sandbox.offline_model.transcript import (
     Call,
     Json,
     Reply,
     Result,
     Transcript,
-    as_objects,
     as_text,
     said_in,
-    sender_of,
 )
 
 LIMIT = 12
-MOST_PEOPLE = 6
 _ASKED = re.compile(
     r"(?:create|make|add|open|file|extract|prepare)\b.{0,40}?\b(?:tasks?|issues?|tickets?)\b"
     r".{0,60}?\bfrom\s+(?P<whence>.+)",
@@ -32,7 +38,6 @@ _SENT_BY = re.compile(
     re.DOTALL,
 )
 _PROJECT = re.compile(r"\bin\s+(?:project\s+)?(?P<key>[A-Z][A-Z0-9]{1,9})\b")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _MAIL_WORDS = questions.SOURCE_WORDS["gmail"] | {"latest", "last", "newest", "recent"}
 
 
@@ -44,17 +49,6 @@ class Wish:
 
     def mail_of(self, name: str) -> str:
         return f"{name}'s {self.topic} email" if self.topic else f"{name}'s email"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    name: str
-    address: str
-    mails: int
-
-    @property
-    def option(self) -> str:
-        return f"{self.name} ({self.address}) - {counted(self.mails, 'recent email')}"
 
 
 def wish_in(request: str) -> Wish | None:
@@ -96,43 +90,6 @@ def next_reply(transcript: Transcript, wish: Wish) -> Reply:
     return _create(transcript, wish, people[0])
 
 
-def people_called(name: str, found: Result) -> tuple[Person, ...]:
-    """People whose name has every word asked for and who wrote a mail that was found, most mails
-    first."""
-    wanted = {word.casefold() for word in words(name)}
-    mails = _mails(found)
-    names = {_address(mail): as_text(sender_of(mail).get("name")) for mail in reversed(mails)}
-    people = [
-        Person(
-            name=quoted(named),
-            address=quoted(address),
-            mails=sum(_address(mail) == address for mail in mails),
-        )
-        for address, named in names.items()
-        if address and wanted and wanted <= {word.casefold() for word in words(named)}
-    ]
-    return tuple(sorted(people, key=lambda p: (-p.mails, p.name, p.address)))[:MOST_PEOPLE]
-
-
-def chosen(answer: str, options: list[str]) -> str | None:
-    """The option that an answer means: the option, its address, its name, its number, or
-    words that only one of them has. None when it could be none or several."""
-    plain = answer.strip().rstrip(".!").casefold()
-    numbers = {str(n + 1): option for n, option in enumerate(options)}
-    numbers |= dict(zip(_ORDINALS, options, strict=False))
-    number = plain.removeprefix("the ").removesuffix(" one").strip("#() ")
-    if number in numbers:
-        return numbers[number]
-    for meant in (
-        [o for o in options if o.casefold() == plain],
-        [o for o in options if f"({plain})" in o.casefold() or f"{plain} (" in f"{o.casefold()}"],
-        [o for o in options if set(words(plain)) & set(words(o.casefold().split(" - ")[0]))],
-    ):
-        if len(meant) == 1:
-            return meant[0]
-    return None
-
-
 def _retrieve(wish: Wish, person: str) -> Reply:
     arguments: Json = {
         "query": wish.topic or "email",
@@ -167,12 +124,7 @@ def _after_answer(transcript: Transcript, wish: Wish, asked: Result) -> Reply:
             text=f"I could not tell which {wish.person} you mean. "
             "Please ask again with the full name or the address."
         )
-    return _create(transcript, wish, _person(option))
-
-
-def _person(option: str) -> Person:
-    name, _, rest = option.partition(" (")
-    return Person(name=name, address=rest.partition(")")[0], mails=0)
+    return _create(transcript, wish, person_of(option))
 
 
 def _create(transcript: Transcript, wish: Wish, person: Person) -> Reply:
@@ -208,7 +160,7 @@ def _finished(transcript: Transcript, wish: Wish, created: tuple[Result, ...]) -
     names = [as_text(one) for one in options] if isinstance(options, list) else []
     option = chosen(as_text(asked[-1].data.get("answer")), names) if asked else None
     people = people_called(wish.person, transcript.results_of("retrieve_context")[-1])
-    name = _person(option).name if option else people[0].name if people else wish.person
+    name = person_of(option).name if option else people[0].name if people else wish.person
     about = wish.mail_of(name)
     good = [result for result in created if result.success]
     refusals = sorted({quoted(one.refusal, limit=400) for one in created if not one.success})
@@ -224,20 +176,10 @@ def _nothing_from(wish: Wish, name: str) -> Reply:
     return Reply(text=f"I found no {topic}email from {name}.")
 
 
-def _mails(found: Result) -> list[Json]:
-    """The mails found, each once."""
-    items = as_objects(found.data.get("items"))
-    return list({as_text(i.get("id")): i for i in items if i.get("type") == "email"}.values())
-
-
-def _address(mail: Json) -> str:
-    return as_text(sender_of(mail).get("address")).casefold()
-
-
 def _best_mail(wish: Wish, person: Person, found: Result) -> Json | None:
     """Of the person's mails the one with most topic words in title, then text; the first
     of equals, since results come in order of relevance."""
-    mine = [mail for mail in _mails(found) if _address(mail) == person.address.casefold()]
+    mine = [mail for mail in mails_in(found) if address_of(mail) == person.address.casefold()]
     wanted = {word.casefold() for word in words(wish.topic)}
 
     def hits(text: str) -> int:
