@@ -70,7 +70,8 @@ def hear(
         return None
     waiting = tuple(_listed(row) for row in rows if row.state == State.PENDING)
     chosen = _choose(_questions(rows), meant)
-    if not chosen or not _may_be_confirmed(chosen, external_user_id, said_at):
+    is_meant = all(row.action_type.startswith(f"{meant.verb}_") for row in chosen if meant.verb)
+    if not chosen or not is_meant or not _may_be_confirmed(chosen, external_user_id, said_at):
         return Heard(confirmed=(), waiting=waiting) if waiting else None
     return Heard(confirmed=tuple(_listed(row) for row in chosen), waiting=waiting)
 

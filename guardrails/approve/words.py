@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 LONGEST = 60  # characters
+VERBS = ("create", "send")  # the first words of names of actions
 _PLAIN = re.compile(r"[\w\s,.!'\u2019-]+")
 _NUMBERS = re.compile(r"\d+")
 
@@ -16,12 +17,14 @@ _NUMBERS = re.compile(r"\d+")
 class Meant:
     """Which of the listed actions a confirmation is about: those of `numbers` (from 1), or all of
     them, of which there are then `count` (None: any number), or the only one where it says
-    neither. `explicit` says that it speaks of confirming: all else could answer any question."""
+    neither. `explicit` says that it speaks of confirming: all else could answer any question.
+    `verb` is what it says to do where it names it: it is about nothing but actions of that name."""
 
     numbers: tuple[int, ...] = ()
     every: bool = False
     count: int | None = None
     explicit: bool = False
+    verb: str = ""  # create, send
     languages: tuple[str, ...] = field(default=(), compare=False)  # it is said so in these
 
 
@@ -31,6 +34,8 @@ class _Language:
     yes: str
     do: str
     confirm: str
+    create: str
+    send: str
     every: str
     both: str
     please: str
@@ -43,8 +48,10 @@ _LANGUAGES = (
     _Language(
         tag="en",
         yes="yes|yep|yeah",
-        do="do(?: it| that| them)?|go ahead",
+        do="do(?: it| that| them)?|go ahead(?: with(?= ))?",
         confirm="(?:i )?(?:confirm|approve)(?: it| that| them)?|confirmed|approved",
+        create="create(?: it| them)?",
+        send="send(?: it| them)?",
         every="(?:all|everything)(?: of them)?",
         both="both(?: of them)?",
         please="please",
@@ -57,6 +64,8 @@ _LANGUAGES = (
         yes="ja|jawohl",
         do="mache?(?: es| das| sie)?|tu(?: es| das)",
         confirm="(?:ich )?(?:bestätige|genehmige)(?: es| das| sie)?|bestätigt|genehmigt",
+        create="erstelle?(?: es| sie)?",
+        send="(?:sende?|schicke?)(?: es| sie)?",
         every="alles?",
         both="(?:alle )?beides?",
         please="bitte",
@@ -69,6 +78,8 @@ _LANGUAGES = (
         yes="oui",
         do="fais(?: le| les)?|faites(?: le| les)?|vas y|allez y",
         confirm="(?:je )?(?:confirme|valide)|confirmé|validé",
+        create="crée(?: le| les)?|créez(?: le| les)?",
+        send="envoie(?: le| les)?|envoyez(?: le| les)?",
         every="tout|tous(?: les)?|toutes(?: les)?|les(?= (?:deux|trois|quatre|cinq|six|sept|huit))",
         both="(?:tous |toutes )?les deux",
         please="s il (?:te|vous) plaît",
@@ -79,8 +90,10 @@ _LANGUAGES = (
     _Language(
         tag="es",
         yes="sí|si",
-        do="hazl[oa]s?|hágal[oa]s?|adelante",
+        do="hazl[oa]s?|haz(?= )|hágal[oa]s?|adelante",
         confirm="(?:lo |los |las )?(?:confirmo|apruebo)|confirmado|aprobado",
+        create="créal[oa]s?|crea(?= )",
+        send="envíal[oa]s?|envía(?= )",
         every="todo|tod[oa]s(?: l[oa]s)?|l[oa]s(?= (?:dos|tres|cuatro|cinco|seis|siete|ocho))",
         both="amb[oa]s|l[oa]s dos",
         please="por favor",
@@ -91,8 +104,10 @@ _LANGUAGES = (
     _Language(
         tag="it",
         yes="sì|si",
-        do="fall[oi]|procedi",
+        do="fall[oaie]|procedi",
         confirm="(?:lo |li |le )?(?:confermo|approvo)|confermato|approvato",
+        create="creal[oaie]|crea(?= )",
+        send="mandal[oaie]|invial[oaie]|invia(?= )",
         every="tutto|tutt[ie](?: e)?",
         both="entramb[ie]|tutt[ie] e due",
         please="per favore|prego",
@@ -111,7 +126,10 @@ def _compile(one: _Language) -> re.Pattern[str]:
         rf"|(?P<numbers>{numbers})"
     )
     please = rf"(?: (?:{one.please}))?"
-    act = rf"(?P<do>{one.do})|(?P<confirm>{one.confirm})"
+    act = (
+        rf"(?P<do>{one.do})|(?P<confirm>{one.confirm})"
+        rf"|(?P<create>{one.create})|(?P<send>{one.send})"
+    )
     return re.compile(rf"(?: (?P<yes>{one.yes}))?{please}(?: (?:{act}))?(?: (?:{scope}))?{please}")
 
 
@@ -135,17 +153,21 @@ def read(text: str) -> Meant | None:
 
 def _meant(found: re.Match[str], counts: list[str]) -> Meant | None:
     explicit = found["confirm"] is not None
+    verb = next((name for name in VERBS if found[name]), "")
+    if verb and not found["yes"]:
+        return None  # “send both” may be a wish of its own
+    said = Meant(explicit=explicit, verb=verb)
     if found["numbers"]:
         numbers = tuple(int(one) for one in _NUMBERS.findall(found["numbers"]))
-        return Meant(numbers=numbers, explicit=explicit) if 0 not in numbers else None
+        return replace(said, numbers=numbers) if 0 not in numbers else None
     if not (found["yes"] or found["do"] or explicit):
         return None  # “all three” alone says nothing of yes or no
     if found["both"]:
-        return Meant(every=True, count=2, explicit=explicit)
+        return replace(said, every=True, count=2)
     if found["every"]:
-        said = found["count"]
-        count = int(said) if said and said.isdigit() else None
-        if said and count is None:
-            count = counts.index(said) + 2
-        return Meant(every=True, count=count, explicit=explicit)
-    return Meant(explicit=explicit)
+        many = found["count"]
+        count = int(many) if many and many.isdigit() else None
+        if many and count is None:
+            count = counts.index(many) + 2
+        return replace(said, every=True, count=count)
+    return said

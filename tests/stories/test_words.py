@@ -47,6 +47,11 @@ def test_a_yes_in_words_is_answered_with_the_buttons(office: Office) -> None:
             "- Create a task in PROJ: “B”",
         ),
         (
+            "Yes, create all three",
+            "This waits for you. Please decide with its button:",
+            "- Create a task in PROJ: “B”",
+        ),
+        (
             "Ja, mach alle drei",
             "Das wartet auf dich. Bitte entscheide mit dem Knopf:",
             "- Eine Jira-Aufgabe anlegen: “B”",
@@ -63,6 +68,21 @@ def test_a_yes_in_words_is_answered_with_the_buttons(office: Office) -> None:
     assert office.calls() == before
     assert Approval.objects.count() == 3
     assert set(Approval.objects.values_list("state", flat=True)) == {"pending"}
+
+
+def test_words_that_name_another_action_than_what_waits_confirm_nothing(office: Office) -> None:
+    maya = Frontend(office)
+    asked = prepare(maya, "A", "B")
+    permit_words()
+    before = office.calls()
+    session = asked["session_id"]
+
+    wrong, _ = maya.say({}, message="Yes, send both", session_id=session)
+    assert wrong["response"].startswith("This waits for you. Please decide with its button:")
+    assert office.calls() == before
+
+    right, _ = maya.say({ORCHESTRATOR: ["Both."]}, message="Yes, create both", session_id=session)
+    assert len(right["completed_actions"]) == 2
 
 
 def test_where_the_policy_permits_it_words_confirm_and_the_ledger_says_so(office: Office) -> None:
