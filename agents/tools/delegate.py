@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agents.answer import citations
+from agents.context import clock
 from agents.context.prompts import LIMIT_SENTENCES, render_block
 from agents.contracts import ToolResult
 from agents.journal import journal
@@ -63,7 +64,8 @@ def hand_over(
         return no_such_item(", ".join(unknown))
     items = list({item.id: item for item in found.values()}.values())
     given = number_items(context, items)
-    blocks = [_block(n, item) for n, item in zip(given, items, strict=True)]
+    zone = context.person.time_zone
+    blocks = [_block(n, item, zone=zone) for n, item in zip(given, items, strict=True)]
     ending = context.delegate(agent, task, blocks, context.call)
     bound = _bound(context, ending.text, given, items) if not isinstance(ending, Stop) else None
     actions = Turn.objects.values_list("actions", flat=True).get(id=context.lease.turn_id)
@@ -94,9 +96,9 @@ def _bound(
     )
 
 
-def _block(n: int, item: FoundItem) -> str:
+def _block(n: int, item: FoundItem, *, zone: str) -> str:
     lines = [f"[{item.source.upper()}] {item.title}", f"Cite as: [{n}]"]
     if item.sender_address:
         lines.append(f"From: {item.sender_name} <{item.sender_address}>")
-    lines += [f"Date: {item.occurred_at.isoformat()}", f"Content: {item.text}"]
+    lines += [f"Date: {clock.show(item.occurred_at, zone)}", f"Content: {item.text}"]
     return render_block(id=str(item.id), lines=lines)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from pydantic import Field
 
+from agents.context import clock
 from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, render_block
 from agents.contracts import ToolResult, failure
 from agents.tools import open_item
@@ -77,7 +78,8 @@ def thread(context: ToolContext, arguments: SummariseThread) -> ToolResult:
     except NotFound:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     newest = sorted(mails, key=lambda one: one.date)[-NEWEST_MAILS:]
-    text = "\n\n".join(render_with_head(one) for one in newest)
+    zone = context.person.time_zone
+    text = "\n\n".join(render_with_head(one, zone=zone) for one in newest)
     [n] = number_items(context, [item])
     return ToolResult(
         success=True,
@@ -99,12 +101,12 @@ def render_mail(mail: Email) -> str:
     return (text or mail.snippet)[:MAIL_CHARS]
 
 
-def render_with_head(mail: Email) -> str:
-    """A mail with who wrote it, to whom and when."""
+def render_with_head(mail: Email, *, zone: str) -> str:
+    """A mail with who wrote it, to whom, and when on the clock of this zone."""
     lines: Sequence[str] = (
         f"From: {mail.sender_name} <{mail.sender}>",
         f"To: {', '.join(mail.to)}",
-        f"Date: {mail.date.isoformat()}",
+        f"Date: {clock.show(mail.date, zone)}",
         render_mail(mail),
     )
     return "\n".join(lines)
