@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from agents.context import busy
 from agents.context.prompts import REPLY_DRAFT, render_block, render_now, render_person
 from agents.contracts import ToolResult, failure
+from agents.tools import placeholders
 from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.open_item import no_such_item
@@ -52,15 +53,18 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
         return failure("NOT_FOUND", "The mail is gone from the mailbox.")
     asked = f"The answer is to say: {arguments.points}\n\n" if arguments.points else ""
     person = context.person
-    now = timezone.now()
+    now, zone = timezone.now(), person.time_zone
     taken = busy.render(person, f"{mail.subject}\n{mail.body_text}\n{arguments.points}", now)
     about = "\n".join(filter(None, [render_person(person), render_now(person, now), taken]))
     earlier = [one for one in thread if one.id != mail.id]
     blocks = [
-        render_block(id="earlier in the thread", lines=[render_with_head(one)]) for one in earlier
+        render_block(id="earlier in the thread", lines=[render_with_head(one, zone=zone)])
+        for one in earlier
     ]
     blocks.append(
-        render_block(id="mail", lines=[f"Subject: {mail.subject}", render_with_head(mail)])
+        render_block(
+            id="mail", lines=[f"Subject: {mail.subject}", render_with_head(mail, zone=zone)]
+        )
     )
     try:
         written = Written.model_validate(
@@ -75,6 +79,14 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
         )
     except ValidationError:
         return failure("EXECUTION_FAILED", "The reply could not be written.", recoverable=True)
+    body = placeholders.put_in_name(written.body, person.name)
+    if left := placeholders.find(body, typed=f"{context.user_words}\n{arguments.points}"):
+        return failure(
+            "EXECUTION_FAILED",
+            f"The reply leaves blanks: {', '.join(left)}.",
+            recoverable=True,
+            suggested_action="Say in `points` what stands there, or ask the user.",
+        )
     subject = mail.subject if mail.subject.lower().startswith("re:") else f"Re: {mail.subject}"
     return to_observation(
         act(
@@ -84,7 +96,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
                 "reply_to_id": mail.id,
                 "to": [mail.sender],
                 "subject": " ".join(subject.split()),
-                "body": _signed(written.body, person.preferences.signature),
+                "body": _signed(body, person.preferences.signature),
             },
             account_id=account.id,
         )

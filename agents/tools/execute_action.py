@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult, failure
-from agents.tools import forms
+from agents.tools import forms, placeholders
 from agents.tools.acting import act, record_refused, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
@@ -37,6 +37,9 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
     params = forms.complete(context.person, arguments.action_type, arguments.params)
     if isinstance(params, ToolResult):
         return params
+    typed = context.user_words
+    if left := placeholders.refuse(arguments.action_type, params, typed=typed):
+        return left
     return to_observation(
         act(
             context,

@@ -119,8 +119,9 @@ def slots(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     [
         ("Yes, gladly.", f"Yes, gladly.\n\n{SIGNATURE}"),
         (f"Yes, gladly.\n\n{SIGNATURE}\n", f"Yes, gladly.\n\n{SIGNATURE}"),
+        ("Yes, gladly.\n\n[Your Name]", f"Yes, gladly.\n\nMaya L.\n\n{SIGNATURE}"),
     ],
-    ids=["unsigned", "signed"],
+    ids=["unsigned", "signed", "a blank for the name"],
 )
 def test_a_reply_ends_with_the_users_signature_once(
     office: Office, written: str, drafted: str
@@ -158,6 +159,9 @@ def test_cards_show_times_on_the_users_clock_with_the_zone(office: Office) -> No
     answer, _ = maya.say(ask(calls(("create_calendar_event", event))))
 
     (card,) = answer["pending_actions"]
+    assert card["description"] == (
+        "Create an event, Tue 2027-01-12 10:00 America/New_York: “Review”"
+    )
     shown = {value["path"]: value["text"] for value in card["values"]}
     assert shown["start"] == "Tue 2027-01-12 10:00 America/New_York"
     assert shown["end"] == "Tue 2027-01-12 11:30 America/New_York"

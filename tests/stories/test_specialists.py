@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -12,6 +13,7 @@ from pytest_django.fixtures import Settings
 from agents.models import Step, ToolCall
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.execute import executor
+from integrations.accounts.reads import mail_reader
 from integrations.models import ModelCall, ServiceToken
 from knowledge.models import Item
 from tests.model_server import Message, Reply, Script, ScriptedModel, calls
@@ -142,6 +144,48 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
     assert "(Europe/Stockholm)" in material
     assert "[calendar] Taken" in material  # it names a day
     assert material.count('<untrusted id="mail">') == 1
+
+
+def test_who_answers_or_sums_up_reads_the_thread_on_the_users_clock(
+    office: Office, chat: Chat
+) -> None:
+    """FINDINGS A3, A7: a draft knew no thread and no date, and times were UTC."""
+    own = {"account__external_user_id": "maya", "account__organisation": office.organisation}
+    mails = Item.objects.filter(source="gmail", **own).exclude(sender_address="maya@company.com")
+    account = office.account("maya", "gmail")
+    mail, thread = next(
+        (one, thread)
+        for one in mails.order_by("-occurred_at", "id")
+        if len(thread := mail_reader(account).thread(one.metadata["thread_id"])) > 1
+        and max(thread, key=lambda each: each.date).id == one.source_id
+    )
+    wish = {"item_id": str(mail.id)}
+    _, model = chat(
+        "Draft a reply",
+        {
+            ORCHESTRATOR: [delegate("email", mail), "Drafted."],
+            EMAIL: [calls(("summarise_thread", wish)), calls(("draft_reply", wish)), "Drafted."],
+            "You summarise a mail thread.": ["A portal."],
+            "You draft a reply.": [{"body": "Dear [Name],\n\nyes.\n\n[Your Name]"}],
+        },
+    )
+
+    [asked] = model.chats("You draft a reply.")
+    [summed_up] = model.chats("You summarise a mail thread.")
+    material, whole = (one["messages"][1]["content"] for one in (asked, summed_up))
+    assert material.count('<untrusted id="earlier in the thread">') == min(len(thread), 6) - 1
+    for one in thread[-6:]:
+        at = one.date.astimezone(ZoneInfo("Europe/Stockholm"))
+        shown = f"Date: {at:%a} {at.isoformat(timespec='minutes')}"
+        assert shown in material
+        assert shown in whole
+    given = model.chats(EMAIL)[0]["messages"][1]["content"]
+    at = mail.occurred_at.astimezone(ZoneInfo("Europe/Stockholm"))
+    assert f"Date: {at:%a} {at.isoformat(timespec='minutes')}" in given
+    # What the model left open is no draft: whose name it is, nobody has said.
+    _, drafted = results(model, EMAIL)
+    assert drafted["error"]["message"] == "The reply leaves blanks: [Name]."
+    assert office.calls() == []
 
 
 def test_what_tools_ask_models_waits_no_longer_than_the_turn(
