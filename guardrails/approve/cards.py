@@ -5,23 +5,20 @@ with its hidden characters shown.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
-from guardrails.approve.speaking import fill, say
+from guardrails.approve.speaking import fill, moment, on_clock, say
 from guardrails.contracts.cards import ApprovalCard, CardValue
 from guardrails.decide.edits import typed_paths
 from guardrails.decide.provenance import IN_WORDS, values
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
-from guardrails.words.moments import WEEKDAYS
 from guardrails.words.own import own_words
 from integrations.models.preferences import find_zones
 
@@ -84,7 +81,7 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
     """The row with its times in this zone. No query but for the row's own fields."""
     columns = {field.attname for field in row._meta.fields} - SAID
     names = ApprovalCard.__dataclass_fields__.keys() & columns
-    description = say(row.description, row.wordings)
+    description = say(row.description, row.wordings, zone=zone)
     plain = {name: getattr(row, name) for name in names}
     found = sorted((*_values(row, zone), *_reached(row)), key=lambda value: not value.is_target)
     return ApprovalCard(
@@ -100,8 +97,8 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
         differences=tuple(
             (
                 label_of(what),
-                visible(say(before, row.wordings)),
-                visible(say(after, row.wordings)),
+                visible(_changed(row, what, before, zone)),
+                visible(_changed(row, what, after, zone)),
             )
             for what, before, after in row.differences
         ),
@@ -113,6 +110,17 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
         delegated=delegated(row, zone=zone),
         seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
     )
+
+
+def _changed(row: Approval, name: str, value: str, zone: str) -> str:
+    """What an argument is changed from, or to."""
+    said = say(value, row.wordings)
+    return on_clock(said, zone) if _is_time(row, name) else said
+
+
+def _is_time(row: Approval, path: str) -> bool:
+    action = registry.BY_NAME.get(row.action_type)
+    return action is not None and action.class_at(path) == "time"
 
 
 def title_of(action_type: str) -> str:
@@ -169,23 +177,6 @@ def named(who: str, external_user_id: str = "") -> str:
     )
 
 
-def moment(at: datetime, zone: str = "UTC") -> str:
-    """A time on the clock of a zone, which is named."""
-    return f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
-
-
-def _clock(text: str, zone: str) -> str:
-    """A time argument as the user's clock shows it; a day, or what is no time, as it stands."""
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    if at.tzinfo is None:
-        return text
-    weekday = WEEKDAYS[at.astimezone(ZoneInfo(zone)).weekday()]
-    return f"{gettext(weekday)} {moment(at, zone)}"
-
-
 def _values(row: Approval, zone: str) -> Iterator[CardValue]:
     """Every argument in full. Those that decide where the action goes are targets."""
     action = registry.BY_NAME.get(row.action_type)
@@ -204,7 +195,7 @@ def _values(row: Approval, zone: str) -> Iterator[CardValue]:
         for path, value in rows:
             if value is None or value == "":
                 continue
-            is_time = action is not None and action.class_at(path) == "time"
+            is_time = _is_time(row, path)
             code = row.provenance.get(path, "X")
             is_target = path in deciding
             new = code == "X" and is_target
@@ -219,7 +210,7 @@ def _values(row: Approval, zone: str) -> Iterator[CardValue]:
             yield CardValue(
                 path=path,
                 label=label_of(path if isinstance(given, dict) else name),
-                text=visible(_clock(str(value), zone) if is_time else str(value)),
+                text=visible(on_clock(str(value), zone) if is_time else str(value)),
                 provenance=words,
                 is_target=is_target,
                 is_new=new,

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from audit.contracts import Entry
 from audit.ledger import ledger
-from guardrails.approve.cards import moment, named
-from guardrails.approve.speaking import fill, say
+from guardrails.approve.cards import named
+from guardrails.approve.speaking import fill, moment, say
 from guardrails.contracts.cards import ChangeRequestCard
 from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import visible

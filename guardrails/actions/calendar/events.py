@@ -64,7 +64,7 @@ def titled(facts: Facts) -> str:
         return ""
     return phrase(
         "on %(time)s: %(title)s",
-        time=f"{facts.event.start:%Y-%m-%d %H:%M %Z}",
+        time=facts.event.start.isoformat(timespec="minutes"),
         title=quote(facts.event.title),
     )
 

@@ -63,7 +63,7 @@ def test_the_card_names_the_one_and_the_others_stay(series: Office) -> None:
     [card] = list_cards(organisation_id=series.organisation.id)
     assert card.heading == (
         "Cancel only the one on Friday 27 November 2026 of a series with bob@company.com "
-        "on 2026-11-27 09:00 UTC"
+        "on Fri 2026-11-27 09:00 UTC"
     )
     assert asked.status == "pending"
     assert "whole series" not in render(card)
