@@ -1,15 +1,15 @@
 """A search request in the terms of the two SQL statements that answer it. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from integrations.ports.registry import BY_SOURCE
 from knowledge.contracts import SearchRequest
+from knowledge.search import filter_words
 from knowledge.text import lexemes
 from knowledge.text.highlights import START, STOP
 from knowledge.text.languages import language_of, little_words
@@ -42,48 +42,10 @@ _FILLERS = frozenset(
         # Too short a question does not tell its language.
         "wer wem wen wessen wann wo wie viel viele welche welchen welcher welches "
         "qui quel quelle quand combien qué quién cuándo cuánto cuántos dónde "
+        "chi quale quali quando quanto quanti dove "
         "hur många vem när var vilken vilket"
     )
 )
-# What a time filter says already, with the little words around it: so short a question does not
-# tell its language. “What is on today” asks for everything in it.
-_TIMES = frozenset(
-    words(
-        "today yesterday tomorrow week month day days last past this next on happening happens "
-        "monday tuesday wednesday thursday friday saturday sunday morning afternoon evening "
-        "was welche steht an am im heute gestern morgen woche "
-        "montag dienstag mittwoch donnerstag freitag samstag sonntag "
-        "quels quelles le la les de du hier demain semaine "
-        "lundi mardi mercredi jeudi vendredi samedi dimanche "
-        "qué hay el los las hoy ayer mañana semana "
-        "lunes martes miércoles jueves viernes sábado domingo"
-    )
-)
-# What a filter for a kind of items says already.
-_KIND_WORDS: Mapping[str, frozenset[str]] = {
-    "email": frozenset(
-        words("mail mails email emails message messages inbox nachrichten courriel correo correos")
-    ),
-    "document": frozenset(words("document documents file files dokument dokumente dateien")),
-    "event": frozenset(
-        words(
-            "calendar agenda schedule event events meeting meetings appointment appointments call "
-            "calls kalender termin termine besprechung besprechungen réunion réunions rendez vous "
-            "calendario reunión reuniones cita citas"
-        )
-    ),
-    "issue": frozenset(words("issue issues ticket tickets task tasks jira aufgaben tâches tareas")),
-    "message": frozenset(words("message messages chat slack")),
-}
-_TYPE_OF: Mapping[str, str] = {
-    "mail": "email",
-    "files": "document",
-    "calendar": "event",
-    "issues": "issue",
-    "messages": "message",
-}
-
-
 Word = TypeVar("Word", str, Term)
 
 
@@ -115,15 +77,16 @@ class Query:
 def parse_query(request: SearchRequest, *, now: datetime) -> Query:
     """What `request` asks for. Raises ValueError for a time filter that makes no sense."""
     text = " ".join(visible(request.query).split())[:MAX_QUERY]
-    found = tuple(dict.fromkeys(words(text)))[:MAX_WORDS]
-    looked_for = lexemes.join_neighbours(lexemes.terms(text)[:MAX_WORDS])
+    about = filter_words.take_off_dates(text) if request.time_filter else text
+    found = tuple(dict.fromkeys(words(about)))[:MAX_WORDS]
+    looked_for = lexemes.join_neighbours(lexemes.terms(about)[:MAX_WORDS])
     entity = visible(request.entity)
     address = _ADDRESS.search(entity)
     since, until = find_window(request, now=now)
     fillers = _FILLERS | little_words(language_of(text))
     terms = _without(fillers, found) or found
     searched = _without(fillers, looked_for) or looked_for
-    said = _said_by_filters(request)
+    said = filter_words.list_said(request)
     if said:
         fillers |= said
         terms, searched = _without(fillers, found), _without(fillers, looked_for)
@@ -150,16 +113,6 @@ def _neighbours(words: Sequence[Term], left: Sequence[Term]) -> tuple[int, ...]:
     beside = set(pairwise(term.plain for term in words))
     pairs = pairwise(term.plain for term in left)
     return tuple(place for place, pair in enumerate(pairs) if pair in beside)
-
-
-def _said_by_filters(request: SearchRequest) -> frozenset[str]:
-    """Words that the request's filters make superfluous: without them all that is inside the
-    filters fits."""
-    kinds = {BY_SOURCE[one].kind for one in request.sources if one in BY_SOURCE}
-    types = set(request.content_types) or {_TYPE_OF[kind] for kind in kinds if kind in _TYPE_OF}
-    only = types.pop() if len(types) == 1 else ""
-    said = _KIND_WORDS.get(only, frozenset())
-    return said | _TIMES if request.time_filter else said
 
 
 def _without(fillers: Set[str], found: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -78,6 +78,8 @@ def test_a_series_is_found_by_the_one_of_it_that_takes_place_today(diary: Accoun
     [
         *("events", "meetings on Wednesday", "Besprechungen am Mittwoch"),
         *("réunions de mercredi", "¿Qué reuniones hay el miércoles?", ""),
+        *("Che riunioni ho mercoledì?", "meetings on 11 March", "meetings on March 11th, 2026"),
+        *("Termine am 11.3.2026 um 12:00", "reuniones del 11 de marzo", "events on 2026-03-11"),
     ],
 )
 @pytest.mark.parametrize("narrow", [{"content_types": ("event",)}, {"sources": ("calendar",)}])
