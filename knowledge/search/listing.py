@@ -21,6 +21,7 @@ Group = Literal[
     "from", "status", "assignee", "priority", "project", "place", "type", "issue_type", "source"
 ]
 MOST_GROUPS = 30
+NO_MAIL = ("DRAFT", "TRASH", "SPAM")  # labels of what was not sent, or is of no more matter
 ENDED = ("done", "closed", "resolved", "cancelled", "canceled")
 # Where the sources keep what items are counted by.
 FIELDS: dict[Group, str] = {
@@ -212,16 +213,22 @@ def _where(wanted: Listing) -> Q:
 
 
 def _unanswered(rows: QuerySet[Item], wanted: Listing) -> QuerySet[Item]:
-    """The newest mail of its thread, to one of the user's addresses, from a person."""
+    """The newest mail of its thread, to one of the user's addresses, from a person. What is only
+    drafted, or was thrown away, neither answers nor waits."""
     if not wanted.own:
         return rows.none()
     thread = KeyTextTransform("thread_id", "metadata")
-    later = Item.objects.annotate(thread=thread).filter(
-        GreaterThan(F("occurred_at"), OuterRef("occurred_at")),
-        account_id=OuterRef("account_id"),
-        content_type="email",
-        deleted_at=None,
-        thread=OuterRef("thread"),
+    no_mail = _any(Q(metadata__labels__contains=[one]) for one in NO_MAIL)
+    later = (
+        Item.objects.annotate(thread=thread)
+        .filter(
+            GreaterThan(F("occurred_at"), OuterRef("occurred_at")),
+            account_id=OuterRef("account_id"),
+            content_type="email",
+            deleted_at=None,
+            thread=OuterRef("thread"),
+        )
+        .exclude(no_mail)
     )
     to_user = _any(Q(metadata__to__icontains=address) for address in wanted.own)
     lists = Q(metadata__list_id=None) | Q(metadata__list_id="")
@@ -229,6 +236,6 @@ def _unanswered(rows: QuerySet[Item], wanted: Listing) -> QuerySet[Item]:
         rows.annotate(thread=thread)
         .filter(to_user, lists, content_type="email")
         .exclude(sender_address__in=[address.lower() for address in wanted.own])
-        .exclude(thread="")
-        .exclude(Exists(later))
+        .exclude(no_mail)
+        .filter(Q(thread="") | ~Exists(later))
     )

@@ -107,6 +107,10 @@ def mailbox(model: ScriptedModel) -> AccountRef:
     mail("waits", 10, "t2", **from_ann)
     mail("list", 11, "t3", list_id="<news.example>")
     mail("others", 12, "t4", to=[JOHN], **from_ann)
+    mail("drafted", 13, "t2", to=[ANN], labels=["DRAFT"], **{"from": MAYA})
+    mail("spam", 14, "t6", labels=["SPAM"], **{"from": "eve@evil.example"})
+    mail("alone", 7, "", **{"from": "bo@client.com"})
+    mail("alone too", 15, "", **{"from": "bo@client.com"})
     take(
         owner,
         email(id="new", thread_id="t5", date="2026-03-10T09:00:00Z", cc=[ANN], labels=["INBOX"]),
@@ -121,13 +125,13 @@ def mailbox(model: ScriptedModel) -> AccountRef:
         ({"unread": False, "senders": ("ann berg",)}, ["others", "waits"]),
         ({"senders": (ANN.upper(),)}, ["others", "waits"]),
         ({"senders": ("ann",)}, ["others", "waits"]),
-        ({"senders": (MAYA,)}, ["answered"]),
+        ({"senders": (MAYA,)}, ["drafted", "answered"]),
         ({"receivers": (JOHN,)}, ["others", "answered"]),
-        ({"receivers": (ANN,)}, ["new"]),
+        ({"receivers": (ANN,)}, ["new", "drafted"]),
         ({"labels": ("INBOX",)}, ["new"]),
-        ({"unanswered": True}, ["new", "waits"]),
+        ({"unanswered": True}, ["new", "alone too", "waits", "alone"]),
         ({"since": datetime(2026, 3, 10, tzinfo=UTC)}, ["new"]),
-        ({"until": datetime(2026, 3, 9, 9, tzinfo=UTC)}, ["asked"]),
+        ({"until": datetime(2026, 3, 9, 9, tzinfo=UTC)}, ["asked", "alone"]),
         ({"order": "oldest", "senders": ("john",)}, ["asked", "list", "new"]),
         ({"with_files": True}, []),
         ({"open": True, "senders": (ANN,)}, ["others", "waits"]),
