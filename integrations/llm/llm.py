@@ -280,11 +280,12 @@ def embed(
     payer: Payer | None,
     model: str | None = None,
     deadline: Deadline | None = None,
+    any_size: bool = False,
 ) -> list[list[float]]:
-    """One vector of EMBEDDING_DIMENSIONS numbers a text, in order, of EMBEDDING_MODEL unless
-    another is named. Counted for the payer, but never refused by a budget; without one nobody is
-    charged (an operator's search, a change of the model). Raises ModelError; OutOfTime when the
-    deadline came first."""
+    """One vector of EMBEDDING_DIMENSIONS numbers a text (of whatever the model gives, where
+    `any_size` will do), in order, of EMBEDDING_MODEL unless another is named. Counted for the
+    payer, but never refused by a budget; without one nobody is charged (an operator's search, a
+    change of the model). Raises ModelError; OutOfTime when the deadline came first."""
     if not texts:
         return []
     from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
@@ -292,7 +293,7 @@ def embed(
     asked = model or embedding_model_name()
     profile = profiles.profile(asked)
     # A model of one size refuses to be asked for any.
-    size = {} if profile.dimensions else {"dimensions": settings.EMBEDDING_DIMENSIONS}
+    size = {} if any_size or profile.dimensions else {"dimensions": settings.EMBEDDING_DIMENSIONS}
 
     client = _shared_client(profile.provider)
 
@@ -314,6 +315,7 @@ def embed(
         count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)
         note(prompt_tokens=tokens)
         vectors = [list(item.embedding) for item in sorted(answer.data, key=lambda d: d.index)]
-        if [len(v) for v in vectors] != [settings.EMBEDDING_DIMENSIONS] * len(texts):
+        sizes = [len(v) for v in vectors]
+        if not any_size and sizes != [settings.EMBEDDING_DIMENSIONS] * len(texts):
             raise ModelError("wrong_embedding_shape", retryable=False)
     return vectors

@@ -44,6 +44,10 @@ def thoughtful(body: Body) -> Reply:
     return Message(text="<think>Hm", finish="length") if cut else able(body)
 
 
+def without_settings(body: Body) -> Reply:
+    return Failure(400) if {"temperature", "reasoning_effort"} & body.keys() else able(body)
+
+
 def free_in_form(body: Body) -> Reply:
     return "Yes, gladly." if "response_format" in body else able(body)
 
@@ -97,6 +101,36 @@ def test_what_the_profile_says_already_is_tried_with_it(settings: Any, tmp_path:
     profiles._known.cache_clear()
     found, _ = look(settings, thoughtful)
     assert all(one.works for one in found)
+
+
+def test_what_an_endpoint_does_not_take_of_a_profile_is_said_and_the_rest_is_tried(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.MODEL_PROFILES = str(tmp_path / "profiles.yaml")
+    Path(settings.MODEL_PROFILES).write_text(
+        "m: {price: 0, cached_price: 0, answer_price: 0, temperature: 0.2, "
+        "reasoning_effort: high}\n"
+    )
+    profiles._known.cache_clear()
+    found, _ = look(settings, without_settings)
+    lacking = {one.name: one.profile for one in found if not one.works}
+    assert lacking == {
+        "takes temperature 0.2": {"temperature": None},
+        "takes reasoning effort high": {"reasoning_effort": ""},
+    }
+    assert len(found) == 10
+    found, _ = look(settings, able)
+    assert all(one.works for one in found)
+
+
+@pytest.mark.parametrize("size", [8, 768])
+def test_vectors_of_another_size_are_measured(settings: Any, size: int) -> None:
+    with scripted_model(settings, {}) as model:
+        model.only_size = size
+        found = try_embeddings()
+    assert not found.works
+    assert f"`dimensions: {size}`" in found.advice
+    assert f"EMBEDDING_DIMENSIONS={size}" in found.advice
 
 
 def test_vectors_are_looked_at_too(settings: Any) -> None:
