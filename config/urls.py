@@ -65,6 +65,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="account-disconnect",
     ),
     path("api/v1/preferences", integrations.PreferencesView.as_view(), name="preferences"),
+    path("api/v1/usage", integrations.UsageView.as_view(), name="usage"),
     path("api/v1/questions", guardrails.QuestionsView.as_view(), name="questions"),
     path(
         "api/v1/questions/<uuid:question_id>/decide",

@@ -238,7 +238,16 @@ class ToolRow(serializers.Serializer[Any]):
 
 class AgentRow(serializers.Serializer[Any]):
     name = serializers.CharField()
-    max_steps = serializers.IntegerField()
+    model = serializers.CharField()
+    version = serializers.CharField(
+        help_text="Another one whenever its prompt or its tools are others; the ledger names it."
+    )
+    max_steps = serializers.IntegerField(help_text="Answers of its model.")
+    max_tool_calls = serializers.IntegerField(help_text="Of the whole turn, as what follows.")
+    max_tokens = serializers.IntegerField(help_text="0: no limit")
+    max_cost = serializers.DecimalField(
+        max_digits=12, decimal_places=2, help_text="In US dollars; 0: no limit"
+    )
     tools = ToolRow(many=True)
 
 
@@ -247,6 +256,7 @@ class StatusResponse(serializers.Serializer[Any]):
     model_is_offline = serializers.BooleanField(
         help_text="True: written rules answer, not a language model."
     )
+    max_seconds = serializers.FloatField(help_text="Of a turn.")
     agents = AgentRow(many=True)
 
 
@@ -257,7 +267,11 @@ class TaskRequest(StrictSerializer):
 
 class TaskResponse(serializers.Serializer[Any]):
     task_id = serializers.UUIDField(help_text="The turn: ask `/api/v1/turns/{task_id}` for it.")
-    status = serializers.ChoiceField(["success", "needs_input", "escalated", "failed"])
+    status = serializers.ChoiceField(
+        ["success", "needs_input", "escalated", "failed"],
+        help_text="failed: no answer, or something of it was refused or did not work; what was "
+        "done all the same is in `answer`.",
+    )
     answer = ChatResponse(
         help_text="As of chat. Go on with its `session_id`: answer, confirm or reject."
     )

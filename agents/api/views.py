@@ -1,6 +1,7 @@
 """The chat API: `POST /api/v1/chat` and its streaming variant, turns and conversations."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -226,14 +227,17 @@ class StatusView(APIView):
     @extend_schema(responses=StatusResponse, operation_id="status")
     def get(self, request: Request) -> Response:
         """The agents, their tools and limits, and which model answers."""
-        return Response(
+        found = StatusResponse(
             {
                 "chat_model": settings.CHAT_MODEL,
                 "model_is_offline": settings.MODEL_IS_OFFLINE,
+                "max_seconds": settings.TURN_MAX_SECONDS,
                 "agents": [
                     {
                         "name": agent.name,
-                        "max_steps": agent.limits().max_steps,
+                        "model": agent.model,
+                        "version": agent.version,
+                        **asdict(agent.limits()),
                         "tools": [
                             {"name": tool.name, "description": tool.description}
                             for tool in agent.toolbox.values()
@@ -243,3 +247,4 @@ class StatusView(APIView):
                 ],
             }
         )
+        return Response(found.data)

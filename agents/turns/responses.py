@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from agents.answer import links, records
+from agents.answer import claims, links, records
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Turn
 from agents.plans import rendering, store
@@ -103,7 +103,8 @@ def _describe(turn: Turn) -> dict[str, Any]:
 
 def build_task(turn_id: UUID) -> dict[str, Any]:
     """What came of a task that is a turn of its own. It needs input while a question is open, or
-    an action waits for a person's word."""
+    an action waits for a person's word. It failed where the turn ended without an answer, and where
+    something of it was refused or failed and was not made up for: what was done stands beside."""
     answer = build_response(turn_id)
     waits = answer["needs_clarification"] or answer["pending_actions"]
     if answer["ending"] == Turn.Ending.ESCALATED:
@@ -111,7 +112,9 @@ def build_task(turn_id: UUID) -> dict[str, Any]:
     elif waits:
         status = "needs_input"
     else:
-        status = "success" if answer["ending"] == Turn.Ending.REPLY else "failed"
+        actions = Turn.objects.values_list("actions", flat=True).get(id=turn_id)
+        is_done = answer["ending"] == Turn.Ending.REPLY and not claims.list_not_done(actions)
+        status = "success" if is_done else "failed"
     return {"task_id": str(turn_id), "status": status, "answer": answer}
 
 

@@ -47,6 +47,11 @@ ERROR_SENTENCE = (
     "I could not finish this because the model did not answer. Nothing more was done. "
     "Please try again."
 )
+BROKEN_SENTENCE = (
+    "I could not finish this because something broke on our side; it is in the log. What was done "
+    "before stays, and nothing more was done."
+)
+NO_ACCOUNT_SENTENCE = "I can do nothing here: no account of yours is connected any more."
 REFUSED_SENTENCE = (
     "I could not finish this because the model's endpoint refuses what it is asked. Nothing more "
     "was done. To try again does not help: an operator has to look at the settings of the model."
@@ -66,7 +71,7 @@ def work(lease: Lease, *, stream: bool) -> bool:
     turn = Turn.objects.get(id=lease.turn_id)
     try:
         if turn.attempts > MAX_ATTEMPTS:
-            _fail(lease, turn, "too_many_attempts")
+            _fail(lease, turn, "too_many_attempts", BROKEN_SENTENCE)
         else:
             with leases.HEARTBEAT.keep(lease):
                 _work(lease, turn, stream=stream)
@@ -82,7 +87,7 @@ def work(lease: Lease, *, stream: bool) -> bool:
     return True
 
 
-def _fail(lease: Lease, turn: Turn, code: str, sentence: str = ERROR_SENTENCE) -> None:
+def _fail(lease: Lease, turn: Turn, code: str, sentence: str) -> None:
     said = records.say(sentence, language=turn.language)
     finish_turn(lease, text=said, ending=Turn.Ending.ERROR, code=code)
 
@@ -92,7 +97,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
         organisation_id=turn.organisation_id, external_user_id=turn.external_user_id
     )
     if person is None:
-        _fail(lease, turn, "unknown_user")
+        _fail(lease, turn, "unknown_user", NO_ACCOUNT_SENTENCE)
         return
     deadline = Deadline.after(settings.TURN_MAX_SECONDS)
     heard = spoken.hear(turn)

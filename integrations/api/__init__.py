@@ -1,6 +1,7 @@
-"""The API of what users say of themselves, and of accounts of their own."""
+"""The API of what users say of themselves, of accounts of their own, and of what models cost."""
 
 from integrations.api.accounts import AccountsView, DisconnectView, TrialView
 from integrations.api.preferences import PreferencesView
+from integrations.api.usage import UsageView
 
-__all__ = ["AccountsView", "DisconnectView", "PreferencesView", "TrialView"]
+__all__ = ["AccountsView", "DisconnectView", "PreferencesView", "TrialView", "UsageView"]

@@ -35,6 +35,7 @@ SENTENCES_SAID = {
     *(closing.EMPTY_SENTENCE, closing.CUT_SENTENCE),
     *prompts.LIMIT_SENTENCES.values(),
     *(prompts.ESCALATED_SENTENCE, turns.ERROR_SENTENCE, turns.REFUSED_SENTENCE),
+    *(turns.BROKEN_SENTENCE, turns.NO_ACCOUNT_SENTENCE),
     *(metering.SENTENCE, WAITS_ALREADY, whom.QUESTION),
     *cards.WORDS.values(),
     *(cards.CONFIRMED, cards.CONFIRMED_IN_WORDS, cards.BY_PERSON, cards.BY_CLOCK),

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agents.answer import records
+from agents.context import prompts
 from agents.journal import journal, leases
 from agents.journal.history import load_user_words
 from agents.models import Conversation, Message, ToolCall, Turn
@@ -422,6 +424,7 @@ HANDING_OVER = calls(("escalate", {"reason": "A refund is asked for."}))
         ([ASKING], "needs_input"),
         ([HANDING_OVER], "escalated"),
         ([Failure(500)], "failed"),
+        ([calls(("archive", {"email_id": "m1"})), "I archived nothing."], "failed"),
     ],
     indirect=["model"],
 )
@@ -469,19 +472,67 @@ def test_an_error_says_whether_to_try_again_helps(
     assert post(token, {"user_id": "maya", "message": "Hello"}).json()["response"] == said
 
 
+@pytest.mark.parametrize("model", [[]], indirect=True)
+def test_what_breaks_is_in_the_log_and_the_user_gets_a_sentence(
+    token: str,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing of an exception reaches the user, neither in the answer to the request nor, once
+    nobody tries the turn again, in the conversation."""
+
+    def breaks(*_: Any, **__: Any) -> None:
+        raise RuntimeError("password=hunter2")
+
+    monkeypatch.setattr(prompts, "render_system", breaks)
+    browser = Client(raise_request_exception=False)
+    sent = {"user_id": "maya", "message": "Was ist neu in den Mails von gestern?"}
+    headers = {"Authorization": f"Bearer {token}"}
+    kind = "application/json"
+    answer = browser.post("/api/v1/chat", sent, content_type=kind, headers=headers)
+
+    assert answer.status_code == 500
+    assert answer.json()["error"] == {
+        "code": "server_error",
+        "message": "Something broke on our side. It is in the log.",
+    }
+    assert "hunter2" in caplog.text
+    turn = Turn.objects.get()
+    Turn.objects.update(attempts=turns.MAX_ATTEMPTS, lease_expires_at="2000-01-01T00:00:00Z")
+    assert turns.run_turn(turn.id)
+    turn.refresh_from_db()
+    assert (turn.state, turn.error_code) == (Turn.State.FAILED, "too_many_attempts")
+    said = Message.objects.get(role="assistant").content
+    assert said == records.say(turns.BROKEN_SENTENCE, language="de")
+
+
 def test_the_status_names_every_agent_with_all_its_tools_and_who_answers(
     token: str, settings: Any
 ) -> None:
     settings.CHAT_MODEL, settings.SPECIALIST_MAX_STEPS = "some-model", 7
+    settings.AGENT_MODELS = {"email": "a-smaller-model"}
     settings.MODEL_IS_OFFLINE = False
     own = {"authorization": f"Bearer {token}"}
     found = Client().get("/api/v1/status", headers=own).json()
 
     assert Client().get("/status", headers=own).json() == found
     assert (found["chat_model"], found["model_is_offline"]) == ("some-model", False)
+    assert found["max_seconds"] == settings.TURN_MAX_SECONDS
+    configured = {agent["name"]: agent for agent in found["agents"]}
+    assert configured["email"] | {"tools": []} == {
+        "name": "email",
+        "model": "a-smaller-model",
+        "version": next(agent.version for agent in AGENTS if agent.name == "email"),
+        "max_steps": 7,
+        "max_tool_calls": settings.TURN_MAX_TOOL_CALLS,
+        "max_tokens": settings.TURN_MAX_TOKENS,
+        "max_cost": str(settings.TURN_MAX_COST),
+        "tools": [],
+    }
+    assert configured["orchestrator"]["model"] == "some-model"
     assert {
         agent["name"]: {tool["name"] for tool in agent["tools"]} for agent in found["agents"]
     } == {agent.name: set(agent.toolbox) for agent in AGENTS}
-    assert {agent["max_steps"] for agent in found["agents"] if agent["name"] == "email"} == {7}
     assert Client().get("/api/v1/status").status_code == 401
     assert Client().get("/status").status_code == 401
