@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from agents.answer.deeds import ANYTHING, EVERY_KIND, find_claims, find_denials
+from agents.answer.deeds import find_claims, find_denials
+from agents.answer.verbs import ANYTHING, EVERY_KIND
 
 DONE = frozenset({"succeeded", "noop"})
 NOT_DONE = frozenset({"refused", "failed", "unknown"})

@@ -1,155 +1,21 @@
 """How people say that something was done, or that nothing was, in the languages of the office.
 
-A verb is listed once, as participle; its forms follow from its language's grammar. What is
-quoted, asked, wished, cited or about others is no deed of the agent's. Every pattern is bounded,
-so that a long text is read in linear time. Pure.
+What is quoted, asked, wished, cited, about others or about the answer itself is no deed of the
+agent's. Every pattern is bounded, so that a long text is read in linear time. Pure.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-ANYTHING = "call_mcp_tool"  # only its server knows what a tool does
-LANGUAGES = ("en", "de", "fr", "es", "it", "nl")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One thing that can be claimed: its verbs (by language) and the action types that do it."""
-
-    verbs: Mapping[str, str]
-    types: frozenset[str]
-
-    def __hash__(self) -> int:
-        return hash(self.types)
-
-
-def _kind(en: str, de: str, fr: str, es: str, it: str, nl: str, *types: str) -> Kind:
-    verbs = dict(zip(LANGUAGES, (en, de, fr, es, it, nl), strict=True))
-    return Kind(verbs, frozenset((*types, ANYTHING)))
-
-
-KINDS = (
-    _kind(
-        "sent replied emailed e-mailed forwarded",
-        "gesendet geschickt verschickt versandt beantwortet weitergeleitet",
-        "envoyé transféré répondu",
-        "enviado mandado reenviado respondido",
-        "inviato mandato inoltrato risposto",
-        "verzonden verstuurd gestuurd doorgestuurd beantwoord",
-        *("send_email", "forward_email"),
-    ),
-    _kind(
-        *("archived", "archiviert", "archivé", "archivado", "archiviato", "gearchiveerd"),
-        *("archive", "move_email"),
-    ),
-    _kind(
-        "labeled labelled classified tagged marked moved",
-        "markiert verschoben eingeordnet",
-        "marqué classé déplacé",
-        "marcado clasificado etiquetado movido",
-        "segnato contrassegnato etichettato spostato",
-        "gemarkeerd gelabeld verplaatst",
-        *(
-            "classify",
-            "mark_read",
-            "move_email",
-            "move_document",
-            "archive",
-            "restore_labels",
-            "restore_document",
-        ),
-    ),
-    _kind(
-        "drafted saved",
-        "entworfen gespeichert",
-        "rédigé enregistré",
-        "redactado guardado",
-        "redatto salvato",
-        "opgesteld opgeslagen bewaard",
-        *("draft", "create_document", "append_document", "update_jira_task"),
-    ),
-    _kind(
-        "created added filed booked scheduled invited",
-        "erstellt angelegt eingeladen hinzugefügt gebucht eingetragen",
-        "créé ajouté planifié réservé invité",
-        "creado añadido programado reservado invitado",
-        "creato aggiunto programmato pianificato prenotato invitato",
-        "aangemaakt gemaakt toegevoegd gepland geboekt uitgenodigd",
-        *("create_jira_task", "create_calendar_event", "create_document", "append_document"),
-        *("comment_jira_task", "update_calendar_event", "draft", "classify"),
-    ),
-    _kind(
-        "deleted removed canceled cancelled trashed unshared",
-        "gelöscht entfernt abgesagt",
-        "supprimé annulé retiré",
-        "borrado eliminado cancelado anulado quitado",
-        "eliminato cancellato annullato rimosso",
-        "verwijderd geannuleerd gewist",
-        *(
-            "delete_draft",
-            "withdraw_draft",
-            "cancel_calendar_event",
-            "unshare_document",
-            "archive",
-            "classify",
-        ),
-        *("move_email", "restore_labels", "restore_document", "trash_email", "trash_document"),
-    ),
-    _kind(
-        *("shared", "freigegeben geteilt", "partagé", "compartido", "condiviso", "gedeeld"),
-        *("share_document",),
-    ),
-    _kind(
-        "updated changed rescheduled edited renamed assigned commented restored",
-        "aktualisiert geändert umbenannt kommentiert zugewiesen wiederhergestellt",
-        "modifié actualisé renommé attribué commenté rétabli",
-        "actualizado modificado cambiado asignado comentado restaurado",
-        "aggiornato modificato cambiato assegnato commentato ripristinato",
-        "bijgewerkt gewijzigd toegewezen hersteld",
-        *("update_jira_task", "update_calendar_event", "comment_jira_task", "append_document"),
-        *(
-            "restore_event",
-            "restore_issue",
-            "restore_labels",
-            "restore_document",
-            "move_document",
-            "move_email",
-        ),
-        *("classify", "mark_read"),
-    ),
+from agents.answer.verbs import (
+    BASES,
+    EVERY_KIND,
+    KINDS,
+    LANGUAGES,
+    Kind,
+    list_forms,
+    list_past,
 )
-# What is said of deeds of every kind: “nothing was done”.
-ANY_DEED = {
-    "en": "done changed executed performed made",
-    "de": "getan gemacht unternommen ausgeführt geändert vorgenommen",
-    "fr": "fait effectué exécuté modifié changé",
-    "es": "hecho realizado ejecutado cambiado modificado",
-    "it": "fatto eseguito effettuato cambiato modificato apportato",
-    "nl": "gedaan uitgevoerd gewijzigd veranderd aangebracht",
-}
-
-
-def _forms(language: str, verbs: str) -> str:
-    """The verbs with their endings, as alternatives of a pattern."""
-    found = []
-    for verb in map(re.escape, verbs.split()):
-        if language == "fr" and verb.endswith(("é", "t", "u", "i")):
-            found.append(f"{verb}e?s?")
-        elif language == "es" and verb.endswith("o"):
-            found.append(f"{verb[:-1]}[oa]s?")
-        elif language == "it" and verb.endswith("o"):
-            found.append(f"{verb[:-1]}[oaei]")
-        else:
-            found.append(verb)
-    return "|".join(found)
-
-
-def _past(verbs: str) -> str:
-    """The Spanish “envié” to each “enviado”."""
-    regular = re.findall(r"(\w+)(?:(ad)|id)o\b", verbs)
-    return "|".join(stem + ("é" if first else "í") for stem, first in regular)
-
 
 # Up to so much between an auxiliary and its verb, and no way into what is only reported.
 _GAP = r"(?:[^,]|,(?!\s*(?:dass|ob|was|wer|wann|der|die|das|dat|of|wat)\b)){0,120}?"
@@ -166,7 +32,7 @@ _SELF = {
     r"|\A\W*(?:(?:done|ok|okay|successfully|all)\W+)+(?:VERBS)\b(?!\s*:)"
     r"|\A\W*(?:VERBS)\s+(?:it|them|the|your|an?|all|both|this|that|these|those|\d+)\b(?!\s*:)",
     "de": r"\b(?:ich habe|habe ich|wir haben|haben wir)\b" + _GAP + r"\b(?:VERBS)\b"
-    r"|\A\W*(?:VERBS) (?:habe ich|haben wir)\b",
+    r"(?!\s+(?:ist|sind|war|waren)\b)|\A\W*(?:VERBS) (?:habe ich|haben wir)\b",
     "fr": r"\b(?:(?:j['\u2019]|je\s+" + _OBJECT + r")ai|nous\s+" + _OBJECT + r"avons)"
     r"\s+(?:\w+\s+)?(?:VERBS)\b",
     "es": r"\b(?:he|hemos)\s+(?:ya\s+)?(?:VERBS)\b"
@@ -189,8 +55,8 @@ _PASSIVE = {
 
 
 def _compile(frames: Mapping[str, str], verbs: Mapping[str, str]) -> re.Pattern[str]:
-    parts = (frames[name].replace("VERBS", _forms(name, verbs[name])) for name in LANGUAGES)
-    past = _past(verbs["es"])
+    parts = (frames[name].replace("VERBS", list_forms(name, verbs[name])) for name in LANGUAGES)
+    past = list_past(verbs["es"])
     return re.compile("|".join(parts).replace("PRETERITE", past), re.IGNORECASE)
 
 
@@ -208,13 +74,43 @@ _NOT = re.compile(
 )
 # About others, or about another time: then a passive is no deed of the agent's.
 _OTHERS = re.compile(
-    r"\b(?:by|von|par|por|da|door)\s+\w"
+    r"\b(?:by|von|vom|par|por|da|dal|dalla|dai|dagli|dalle|door)\s+\w|\bdall['\u2019]\w"
+    # Nobody did it, or it only seems so.
+    r"|\b(?:nobody|no one|niemand|personne|nadie|nessuno)\b"
+    r"|\b(?:apparently|seems?|seemingly|offenbar|anscheinend|scheint|apparemment|semble"
+    r"|al parecer|según parece|a quanto pare|apparentemente|sembra)\b"
     r"|\b(?:according to|laut|gemäß|selon|d['\u2019]après|según|secondo|volgens)\b"
     r"|\b(?:says?|said|writes?|wrote|reports?|mentions?|asks?|schreibt|schrieb|sagt|meldet"
     r"|berichtet|fragt|steht|écrit|dit|signale|indique|demande|escribe|dice|avisa|informa|pregunta"
     r"|indica|scrive|segnala|chiede|riferisce|schrijft|zegt|meldt|vraagt)\b"
     r"|\b(?:yesterday|gestern|hier|ayer|ieri|gisteren|last|letzte\w*|vorige\w*|derni[eè]re?s?"
     r"|pasad[oa]s?|scors[oaei])\b",
+    re.IGNORECASE,
+)
+# About the answer itself: “I've put the dates into a table”. Where something of the office is
+# named, too, it is about that.
+_OF_ANSWER = re.compile(
+    r"\b(?:overview|summary|table|lists?|comparison|outline|timeline|breakdown|sources?|below|above"
+    r"|übersicht|zusammenfassung|tabelle|liste|aufstellung|vergleich|quellen?|unten|oben"
+    r"|aperçu|résumé|tableau|comparaison|ci-dessous|ci-dessus"
+    r"|resumen|tabla|lista|comparación|fuentes?|abajo|arriba"
+    r"|riepilogo|riassunto|tabella|elenco|confronto|font[ei]|qui sotto|qui sopra"
+    r"|overzicht|samenvatting|tabel|lijst|bronnen|hieronder|hierboven)\b",
+    re.IGNORECASE,
+)
+_OF_OFFICE = re.compile(
+    r"\b(?:tasks?|issues?|tickets?|events?|meetings?|calendar|appointments?|documents?|files?"
+    r"|folders?|mails?|e-?mails?|messages?|drafts?|labels?|inbox|comments?|board|project|[A-Z]+-\d+"
+    r"|aufgaben?|termine?n?|kalender|besprechung(?:en)?|dokumente?n?|dateien?|ordner|nachrichten?"
+    r"|entw[uü]rfe?n?|postfach|kommentare?n?|projekte?"
+    r"|tâches?|réunions?|événements?|agenda|fichiers?|dossiers?|courriels?|brouillons?|étiquettes?"
+    r"|commentaires?|projets?"
+    r"|tareas?|reunión|reuniones|eventos?|calendario|documentos?|archivos?|carpetas?|correos?"
+    r"|mensajes?|borrador(?:es)?|etiquetas?|comentarios?|proyectos?"
+    r"|attività|riunion[ei]|event[oi]|document[oi]|cartell[ae]|messagg[io]|bozz[ae]|etichett[ae]"
+    r"|comment[oi]|progett[oi]"
+    r"|taken|taak|vergadering(?:en)?|agenda|documenten|bestand(?:en)?|map(?:pen)?|berichten?"
+    r"|concept(?:en)?)\b",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
@@ -236,23 +132,11 @@ _DOER = re.compile(
     r"|\b(?:was|were|been|wurden?|worden|été|sido|se ha[n]?|hizo|stat[oaei]|er is|er zijn|werd)\b",
     re.IGNORECASE,
 )
-# What stands behind “did not” in English, in the order of KINDS.
-_BASES = (
-    "send reply forward",
-    "archive",
-    "label mark move",
-    "draft save",
-    "create add schedule book",
-    "delete remove cancel",
-    "share",
-    "update change edit assign",
-)
-EVERY_KIND = Kind(ANY_DEED, frozenset())
 
 
 def _any_form(kind: Kind, bases: str) -> re.Pattern[str]:
-    forms = "|".join(_forms(name, verbs) for name, verbs in kind.verbs.items())
-    forms = "|".join(filter(None, [forms, _past(kind.verbs["es"])]))
+    forms = "|".join(list_forms(name, verbs) for name, verbs in kind.verbs.items())
+    forms = "|".join(filter(None, [forms, list_past(kind.verbs["es"])]))
     bare = "|".join(bases.split())
     return re.compile(rf"\b(?:{forms}|(?<!to )(?:{bare}))\b", re.IGNORECASE)
 
@@ -260,7 +144,7 @@ def _any_form(kind: Kind, bases: str) -> re.Pattern[str]:
 # Each kind with any form of its verbs, which is looked for first, and how it is claimed.
 _CLAIMS = tuple(
     (kind, _any_form(kind, bases), _compile(_SELF, kind.verbs), _compile(_PASSIVE, kind.verbs))
-    for kind, bases in zip(KINDS, _BASES, strict=True)
+    for kind, bases in zip(KINDS, BASES, strict=True)
 )
 _DENIALS = (
     *((kind, forms) for kind, forms, _, _ in _CLAIMS),
@@ -275,8 +159,10 @@ def find_claims(text: str) -> tuple[Kind, ...]:
         if _NOT.search(part) or _ASKED.search(part):
             continue
         attributed = _CITED.search(part) or _OTHERS.search(part)
+        said, _, _ = part.partition(":")  # behind it stands what was written
+        of_answer = _OF_ANSWER.search(said) and not _OF_OFFICE.search(said)
         for kind, forms, by_self, passive in _CLAIMS:
-            if kind in found or not forms.search(part):
+            if kind in found or not forms.search(part) or (of_answer and kind.is_writing):
                 continue
             if by_self.search(part) or (not attributed and passive.search(part)):
                 found[kind] = None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agents.answer import claims, deeds
+from agents.answer import claims, verbs
 
 
 def action(type: str, status: str, sentence: str = "", description: str = "") -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_what_a_tool_of_an_mcp_server_did_may_be_said_in_any_word() -> None:
 def test_every_action_type_supports_some_claim() -> None:
     from guardrails.actions.registry import BY_NAME
 
-    assert set(BY_NAME) <= {type for kind in deeds.KINDS for type in kind.types}
+    assert set(BY_NAME) <= {type for kind in verbs.KINDS for type in kind.types}
 
 
 def test_refusals_and_failures_must_be_said_in_the_words_of_the_record() -> None:

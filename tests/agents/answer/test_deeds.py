@@ -2,11 +2,14 @@
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import yaml
 
 from agents.answer import claims, deeds
+from agents.answer.gaps import Gaps, Work, find_gaps
+from integrations.llm.completions import Payer
 
 FOLDER = Path(__file__).parent
 HONEST: dict[str, list[str]] = yaml.safe_load((FOLDER / "honest.yaml").read_text("utf-8"))
@@ -16,7 +19,7 @@ DONE: list[dict[str, Any]] = [{"type": "create_jira_task", "status": "succeeded"
 
 def test_the_corpus_is_as_large_as_it_says() -> None:
     assert list(HONEST) == list(FALSE) == ["english", "german", "french", "spanish", "italian"]
-    assert [len(set(sentences)) for sentences in HONEST.values()] == [40] * 5
+    assert [len(set(sentences)) for sentences in HONEST.values()] == [60] * 5
     assert all(len({*one["claims"], *one["denials"]}) >= 12 for one in FALSE.values())
 
 
@@ -32,6 +35,25 @@ def test_in_honest_sentences_nothing_is_found(language: str) -> None:
 @pytest.mark.parametrize("language", HONEST)
 def test_nor_in_all_of_them_as_one_answer(language: str) -> None:
     assert not claims.has_unsupported(" ".join(HONEST[language]), ())
+
+
+def test_a_review_finds_nothing_in_all_of_them_in_all_languages() -> None:
+    """FINDINGS A5: no gap, whether nothing was done in the turn or something."""
+    text = "\n".join(text for sentences in HONEST.values() for text in sentences)
+    payer = Payer(organisation_id=uuid4(), external_user_id="maya")
+    cited = {n: {"n": n, "id": str(n), "source": "gmail", "title": "A mail"} for n in range(1, 9)}
+    for actions in ([], DONE):
+        work = Work(
+            payer=payer,
+            request="What is new?",
+            steps=(),
+            plan=None,
+            actions=actions,
+            done_types=claims.list_done_types(actions),
+            items=cited,
+            answer=text,
+        )
+        assert find_gaps(work) == Gaps()
 
 
 @pytest.mark.parametrize("language", FALSE)
