@@ -380,9 +380,14 @@ def test_what_is_meant_is_understood(office: Office, chat: Chat) -> None:
                 {"title": "Lunch", "start": "2027-05-19T12:00", "end": "2027-05-19T13:00"},
             ),
             ("functions.list_items", {"types": "email"}),
-        )
+        ),
+        last="Nothing was done.",
     )
 
+    # That nothing was done is not true (FINDINGS A5).
+    head, _, records = answer["response"].partition("\n\nCorrection from the records:\n")
+    assert head == "Nothing was done."
+    assert records.startswith("- Archive")
     archived, _, listed = results(model)
     assert archived["data"]["status"] == "executed"
     assert mail.source_id in office.calls()[0]["path"]

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from agents.context import facts
 from agents.contracts import Person
+from integrations.contracts import ContentType
 from knowledge.contracts import FoundItem
 from tests.agents.tools.test_actions import account
 
@@ -15,13 +16,13 @@ PERSON = Person(
 MAYA = "maya1@company.com"
 
 
-def described(**metadata: Any) -> dict[str, Any]:
+def described(*, kind: ContentType = "email", **metadata: Any) -> dict[str, Any]:
     item = FoundItem(
         id=UUID(int=7),
         account_id=UUID(int=1),
         source="gmail",
         source_id="m1",
-        content_type="email",
+        content_type=kind,
         title="Prices",
         summary="Not shown.",
         text="Hello",
@@ -51,6 +52,46 @@ def test_labels_are_called_as_tools_take_them() -> None:
 
 def test_others_who_got_it_are_named_with_the_user() -> None:
     assert described(to=[MAYA, "ben@company.com"])["to"] == [MAYA, "ben@company.com"]
+
+
+def test_who_got_copies_and_which_files_came_with_it() -> None:
+    found = described(
+        to=[MAYA], cc=["ben@company.com"], is_read=False, attachments=[{"name": "offer.pdf"}]
+    )
+    assert (found["cc"], found["files"], found["unread"]) == (
+        *(["ben@company.com"], ["offer.pdf"], True),
+    )
+
+
+def test_an_event_tells_when_it_ends_where_it_is_and_who_comes() -> None:
+    found = described(
+        kind="event",
+        start="2026-03-08T09:14:00+00:00",
+        end="2026-03-08T10:44:00+00:00",
+        location="Room 4",
+        status="confirmed",
+        attendees=[{"email": "ann@client.com", "name": "Ann", "status": "declined"}],
+    )
+    assert found["date"] == "Sun 2026-03-08T09:14+00:00"
+    assert found["ends"] == "Sun 2026-03-08T10:44+00:00"
+    assert (found["location"], found["status"]) == ("Room 4", "confirmed")
+    assert found["attendees"] == ["Ann (ann@client.com): declined"]
+
+
+def test_an_issue_tells_how_it_stands() -> None:
+    known = {
+        "key": "PROJ-7",
+        "status": "In Review",
+        "priority": "high",
+        "assignee": "ben@company.com",
+        "labels": ["portal"],
+        "components": ["web"],
+        "due_date": "2026-03-12",
+        "comments": 2,
+    }
+    found = described(kind="issue", type="bug", project_key="PROJ", **known)
+    assert {name: found[name] for name in known} == known
+    assert found["issue_type"] == "bug"
 
 
 def test_who_is_asked_and_what_they_answered() -> None:

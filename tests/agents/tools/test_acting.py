@@ -44,6 +44,23 @@ def test_a_draft_whose_receivers_nobody_was_asked_about_says_so() -> None:
     )
 
 
+def test_a_wrong_id_is_looked_for_and_only_what_is_not_permitted_is_given_up() -> None:
+    """FINDINGS A4: a wrong id said “Do not try it again”, and trying again worked."""
+    wrong, unknown, not_permitted = (
+        observed("refused", reason=reason, sentence=SENTENCES[reason], **more)["error"]
+        for reason, more in (
+            ("object_unknown", {}),
+            ("unknown_action", {"action_type": "archiv"}),
+            ("not_permitted", {}),
+        )
+    )
+    assert (wrong["code"], wrong["recoverable"]) == ("NOT_FOUND", True)
+    assert wrong["suggested_action"] == "Search for it, or ask the user which one is meant."
+    assert (unknown["code"], unknown["recoverable"]) == ("NOT_FOUND", True)
+    assert (not_permitted["code"], not_permitted["recoverable"]) == ("PERMISSION_DENIED", False)
+    assert not_permitted["suggested_action"].startswith("Do not try it again.")
+
+
 def test_a_provider_that_is_silent_is_tried_later_and_not_at_once() -> None:
     error = observed(
         "refused", reason="facts_unavailable", sentence=SENTENCES["facts_unavailable"]

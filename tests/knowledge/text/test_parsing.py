@@ -61,6 +61,31 @@ def test_an_issue_is_found_by_its_key_and_belongs_to_its_project() -> None:
     assert parsed.projects == ("PROJ",)
 
 
+def test_an_issue_tells_its_facts_and_what_was_said_of_it() -> None:
+    """FINDINGS A1: comments and due dates were not even read in."""
+    said = {
+        "author": "ann@client.com",
+        "body": "Since Monday.",
+        "created_at": "2026-03-02T09:00:00Z",
+    }
+    found = parse(
+        issue(
+            status="In Review",
+            priority="high",
+            assignee="maya@company.com",
+            due_date="2026-03-12",
+            comments=[{"id": "1", **said}, {"id": "2", "author": "", "body": "Gone."}],
+        ),
+        source_id="i1",
+    )
+
+    names = ("status", "priority", "assignee", "due_date", "comments")
+    assert [found.metadata[name] for name in names] == [
+        *("In Review", "high", "maya@company.com", "2026-03-12", 2)
+    ]
+    assert found.text.endswith("ann@client.com on 2026-03-02: Since Monday.\n\nSomebody: Gone.")
+
+
 def test_a_reporter_without_an_address_is_a_name() -> None:
     parsed = parse(issue(reporter="Ann Berg"), source_id="i1")
 
