@@ -15,6 +15,7 @@ from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import visible
 from guardrails.models import AskedRefusal, ChangeRequest
 from guardrails.policies.differences import Difference
+from integrations.models.preferences import find_zones
 
 ACTION_TYPE = "policy.request"
 MAX_LISTED = 200
@@ -32,13 +33,15 @@ def list_requests(
     state: str | None = None,
     limit: int = MAX_LISTED,
 ) -> tuple[ChangeRequestCard, ...]:
-    """The user's requests, newest first. One query."""
+    """The user's requests, newest first. Two queries."""
     rows = ChangeRequest.objects.filter(
         organisation_id=organisation_id, external_user_id=external_user_id
     )
     if state is not None:
         rows = rows.filter(state=state)
-    return tuple(card(row) for row in rows.order_by("-created_at", "-id")[:limit])
+    found = list(rows.order_by("-created_at", "-id")[:limit])
+    zone = find_zone(found[0]) if found else ""
+    return tuple(card(row, zone=zone) for row in found)
 
 
 def count_open(organisation_id: UUID, *, limit: int) -> int:
@@ -50,21 +53,32 @@ def count_open(organisation_id: UUID, *, limit: int) -> int:
 def find_by_refusal(
     *, organisation_id: UUID, action_ids: Iterable[UUID]
 ) -> dict[UUID, ChangeRequestCard]:
-    """The requests that became of these refused actions. One query; none without actions."""
+    """The requests that became of these refused actions, which are one user's. Two queries at
+    most; none without actions."""
     wanted = list(action_ids)
+    if not wanted:
+        return {}
     rows = AskedRefusal.objects.select_related("change_request").filter(
         action_id__in=wanted, change_request__organisation_id=organisation_id
     )
-    return {row.action_id: card(row.change_request) for row in rows} if wanted else {}
+    requests = {row.action_id: row.change_request for row in rows}
+    zone = find_zone(next(iter(requests.values()))) if requests else ""
+    return {id: card(request, zone=zone) for id, request in requests.items()}
 
 
-def card(row: ChangeRequest) -> ChangeRequestCard:
+def find_zone(row: ChangeRequest) -> str:
+    """The time zone of the user who asks: times are said in it. One query."""
+    user = row.external_user_id
+    return find_zones(row.organisation_id, [user]).get(user, "UTC")
+
+
+def card(row: ChangeRequest, *, zone: str) -> ChangeRequestCard:
     names = ChangeRequestCard.__dataclass_fields__.keys() - {*SAID, "sentence"}
     return ChangeRequestCard(
         **{name: getattr(row, name) for name in names},
-        description=say(row.description, row.wordings),
+        description=say(row.description, row.wordings, zone=zone),
         differences=tuple(say(one, row.wordings) for one in row.differences),
-        sentence=in_a_sentence(row),
+        sentence=in_a_sentence(row, zone=zone),
     )
 
 
@@ -74,15 +88,15 @@ def in_words(one: Difference) -> str:
     return phrase(f"%(name)s {one.verb}: %(sides)s", name=one.name, sides=sides)
 
 
-def in_a_sentence(row: ChangeRequest) -> str:
-    """How far it is, in the language that is spoken."""
+def in_a_sentence(row: ChangeRequest, *, zone: str = "UTC") -> str:
+    """How far it is, in the language that is spoken and on the clock of this zone."""
     if row.decided_at is None:
-        return fill(WAITS, time=moment(row.created_at))
+        return fill(WAITS, time=moment(row.created_at, zone))
     approved = row.state == State.APPROVED
     return fill(
         APPROVED if approved else DECLINED,
         who=named(row.decided_by),
-        time=moment(row.decided_at),
+        time=moment(row.decided_at, zone),
         answer=visible(row.answer),
     )
 

@@ -17,7 +17,13 @@ from django_q.tasks import async_task
 from audit.contracts import Filters, Recorded
 from audit.ledger.selectors import recorded, recorded_of_tenant
 from guardrails.approve import change_request_news, requested_change
-from guardrails.approve.change_request_rows import card, in_a_sentence, in_words, record
+from guardrails.approve.change_request_rows import (
+    card,
+    find_zone,
+    in_a_sentence,
+    in_words,
+    record,
+)
 from guardrails.approve.requested_change import Grounds, Proposal
 from guardrails.approve.speaking import fill, spoken
 from guardrails.contracts.cards import ChangeRequestCard
@@ -76,7 +82,7 @@ def ask(
     row, account = _find_refused(organisation_id, external_user_id, action_id)
     known = ChangeRequest.objects.filter(refusals__action_id=action_id).first()
     if known is not None:
-        return card(known), False
+        return card(known, zone=find_zone(known)), False
     proposal = _propose(row, account)
     if not proposal.change.entries:
         raise CannotAsk(gettext("The policy permits this by now. Ask the agent again."))
@@ -92,7 +98,7 @@ def ask(
             record(request, by=asked_by, about=action_id, payload=payload)
         if is_new:
             async_task(change_request_news.notify, str(request.id))
-    return card(request), is_new
+    return card(request, zone=find_zone(request)), is_new
 
 
 def load_proposal(request: ChangeRequest) -> Proposal | NoChange:

@@ -117,7 +117,10 @@ def recall(
         raise HeldSendNotFound("There is no such held action.")
     _recall(row, by)
     if row.state != State.RECALLED:
-        raise TooLate(f"It was released at {row.decided_at:%Y-%m-%d %H:%M:%S} UTC.")
+        assert row.decided_at is not None  # noqa: S101  # the table holds no other
+        zone = _zone(row)
+        at = row.decided_at.astimezone(ZoneInfo(zone))
+        raise TooLate(f"It was released at {at:%Y-%m-%d %H:%M:%S} {zone}.")
     return card(row)
 
 
@@ -142,13 +145,17 @@ def result(row: HeldSend) -> ActionResult | None:
     """What to say of an action that is held or was recalled. None once it was released: then its
     ledger rows say it."""
     if row.state == State.HELD:
-        zones = find_zones(row.organisation_id, [row.external_user_id])
-        zone = zones.get(row.external_user_id, "UTC")
-        until = until_when(row.until, now=timezone.now(), zone=zone)
+        until = until_when(row.until, now=timezone.now(), zone=_zone(row))
         return _result(row, status="held", reason="held", sentence=until)
     if row.state == State.RECALLED:
         return _result(row, status="refused", reason="recalled", sentence=sentence("recalled"))
     return None
+
+
+def _zone(row: HeldSend) -> str:
+    """The time zone of whose it is. One query."""
+    user = row.external_user_id
+    return find_zones(row.organisation_id, [user]).get(user, "UTC")
 
 
 def postponed(request: ActionRequest, decision: Decision) -> ActionResult:

@@ -76,7 +76,9 @@ def test_a_refusal_is_asked_for_approved_and_the_same_wish_is_then_asked_about(
 
     (approved,) = frontend.turn(answer)["refused_actions"]
     assert approved["change_request"]["state"] == "approved"
-    assert "Approved by operator olga at" in approved["change_request"]["sentence"]
+    said = approved["change_request"]["sentence"]
+    assert said.startswith("Approved by operator olga at 20")
+    assert " Europe/Stockholm. Nothing was done by that" in said, "on the user's clock"
     assert office.calls() == []
     again, _ = frontend.say(CREATE, "It waits.")
     (pending,) = again["pending_actions"]
