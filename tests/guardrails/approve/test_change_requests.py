@@ -72,7 +72,7 @@ def test_the_user_reads_who_decided_and_when(office: Office) -> None:
     approve(first)
     change_requests.decline(second.id, by=BY, answer=" Read it yourself. ")
 
-    yes, no = (card(load(one.id)).sentence for one in (first, second))
+    yes, no = (card(load(one.id), zone="UTC").sentence for one in (first, second))
 
     assert yes.startswith("Approved by operator olga at 20")
     assert yes.endswith("Nothing was done by that: ask the agent again.")
