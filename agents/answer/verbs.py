@@ -1,4 +1,4 @@
-"""The verbs by which deeds are told, by kind and language. Pure.
+"""The verbs of deeds, by kind and language. Pure.
 
 A verb is listed once, as participle; its forms follow from its language's grammar.
 """
