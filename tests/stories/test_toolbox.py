@@ -218,7 +218,6 @@ def test_the_calendar_tells_collisions_places_answers_and_when_others_are_taken(
     assert board["takes_no_time"] is True
     assert [slot["begins"][-11:-6] for slot in alone["free"]] == ["08:00", "11:30"]
     assert [slot["begins"][-11:-6] for slot in together["free"]] == ["08:00", "11:30", "14:00"]
-    # A time without a zone is the user's: 10:30 in Stockholm is 09:30 in London.
     assert {one["title"] for one in later["items"]} == {"dentist", "board"}
 
 
@@ -386,7 +385,6 @@ def test_what_is_meant_is_understood(office: Office, chat: Chat) -> None:
         last="Nothing was done.",
     )
 
-    # That nothing was done is not true (FINDINGS A5).
     head, _, records = answer["response"].partition("\n\nCorrection from the records:\n")
     assert head == "Nothing was done."
     assert records.startswith("- Archive")
