@@ -94,6 +94,7 @@ OLD_WORDS = (
 
 NAMES = [(re.compile(rf"(?:^|(?<=_)){old.name}(?=_|$)"), old) for old in OLD_WORDS if old.name]
 SENTENCES = [(re.compile(rf"\b{old.text}\b", re.IGNORECASE), old) for old in OLD_WORDS if old.text]
+ANY = re.compile("|".join(pattern.pattern for pattern, _ in SENTENCES), re.IGNORECASE)
 
 # (path, what is found there, why it may stay). One that nothing needs any more is reported.
 EXCEPTIONS = (
@@ -150,15 +151,17 @@ def strip_markup(text: str) -> str:
 
 def find_in_text(text: str, path: str) -> Iterator[tuple[int, str, OldWord]]:
     """The line in `text`, counted from 0, and what stands there."""
+    if not ANY.search(text):
+        return
     for pattern, old in SENTENCES:
         if path.startswith(old.within):
             for match in pattern.finditer(text):
                 yield text.count("\n", 0, match.start()), match.group(), old
 
 
-def read_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def read_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Every name that a module defines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.lineno, node.name
@@ -172,22 +175,25 @@ def read_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-def read_texts(tree: ast.AST, source: str) -> Iterator[tuple[int, str]]:
-    """Strings that people may read, and comments."""
-    for node in ast.walk(tree):
+def read_texts(nodes: Iterable[ast.AST], source: str) -> Iterator[tuple[int, str]]:
+    """Strings that people may read, and comments, where one may hold an old word: to take all
+    modules apart for them takes seconds."""
+    for node in nodes:
         match node:
             case ast.Constant(value=str(text)) if " " in text or text[:1].isupper():
                 yield node.lineno, text
+    if not any("#" in line and ANY.search(line) for line in source.splitlines()):
+        return
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
 
 
 def find_in_python(source: str, path: str) -> Iterator[Found]:
-    tree = ast.parse(source)
-    names = [(1, Path(path).stem), *read_names(tree)]
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [(1, Path(path).stem), *read_names(nodes)]
     if path == "config/urls.py":
-        constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        constants = (node for node in nodes if isinstance(node, ast.Constant))
         names += [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
     for line, name in names:
         if name.startswith("test_"):  # a sentence
@@ -197,7 +203,7 @@ def find_in_python(source: str, path: str) -> Iterator[Found]:
             )
             continue
         yield from (Found(path, line, name, old.new) for old in find_in_name(name, path))
-    for line, text in read_texts(tree, source):
+    for line, text in read_texts(nodes, source):
         for offset, word, old in find_in_text(text, path):
             yield Found(path, line + offset, word, old.new)
 
