@@ -75,7 +75,8 @@ def read_tasks() -> Sequence[Task]:
 
 
 def _read(path: Path) -> Any:
-    return _plain(yaml.safe_load(path.read_text(encoding="utf-8")))
+    # The loader in C takes a tenth of the time.
+    return _plain(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
 
 
 def _plain(value: Any) -> Any:
