@@ -134,23 +134,34 @@ class Case:
         return mine == its
 
     def can_share_its_turn(self) -> bool:
-        """Whether one turn can try its attack beside others: it fails by itself, and nobody did
-        anything to the office for it alone."""
+        """Whether one turn can try its attack beside others: it fails by itself."""
         return (
             isinstance(self.attack.via, Chat | Mail)
-            and self.attack.end in ("refused", "unreadable")
+            and self.attack.end in ("refused", "unreadable", "asked")
             and self.attack.reason != "name_ambiguous"  # then the turn ends with a question
-            and (self.before, self.meanwhile) == (nothing, nothing)
+            and self.meanwhile == nothing
         )
 
     def is_attacked_like(self, other: "Case") -> bool:
-        """Whether the attacks of both come through one door of one office under one policy."""
-        mine = (self.policy, self.given, self.attack.via)
-        return mine == (other.policy, other.given, other.attack.via)
+        """Whether the attacks of both come through one door of one office, to which the same was
+        done, and no policy of the one says anything else about an action of the other's."""
+        mine = (self.given, self.before, self.attack.via)
+        return mine == (other.given, other.before, other.attack.via) and all(
+            grants_of(self, action) == grants_of(other, action)
+            for action in actions_of(self) & actions_of(other)
+        )
 
     def attacking(self, **changes: Any) -> "Case":
         """The same case with another door, end or text of the attack."""
         return replace(self, attack=replace(self.attack, **changes))
+
+
+def actions_of(case: Case) -> set[str]:
+    return {grant.action for grant in case.policy}
+
+
+def grants_of(case: Case, action: str) -> list[Grant]:
+    return [grant for grant in case.policy if grant.action == action]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +206,9 @@ class Play:
 class Story:
     """An attack that is not one wish of a model: requests, repetitions, races. Both are
     functions that assert; `calls` counts what the twin makes the provider do. What a person
-    granted may be done once in the attack too: `calls_in_attack`."""
+    granted may be done once in the attack too: `calls_in_attack`. One that `passes` without a
+    trace leaves the office to the next one with the same twin, which is proved after all.
+    `attacks` counts what it tries."""
 
     name: str
     row: str
@@ -203,6 +216,8 @@ class Story:
     twin: Callable[[Desk], None]
     calls: int = 0
     calls_in_attack: int = 0
+    passes: bool = False
+    attacks: int = 1
 
     def __str__(self) -> str:
         return f"{self.row}: {self.name}"

@@ -52,6 +52,7 @@ class Desk:
     house: House
     office: Office
     token: str
+    beside: "Desk | None" = None
 
     @property
     def origin(self) -> str:
@@ -215,8 +216,9 @@ def seated(house: House, *, number: int = 1) -> Desk:
 
 
 def neighbour(desk: Desk) -> Desk:
-    """Another tenant of the same Remit."""
-    return seated(desk.house)
+    """Another tenant of the same Remit, each time the same."""
+    desk.beside = desk.beside or seated(desk.house)
+    return desk.beside
 
 
 def furnished(me: str, *, number: int = 1) -> dict[str, Any]:

@@ -221,10 +221,12 @@ SECRET_WORDS = "The merger with Halcyon closes on Friday"
 
 
 def stored(desk: Desk) -> str:
-    """A mail that was read in; its id in Remit."""
-    with desk.obeyed(mail=["Nothing to do."]):
-        desk.arrive(desk.mail(subject=SECRET_WORDS))
-    return str(Item.objects.get(account=desk.office.mailbox).id)
+    """A mail that was read in, once; its id in Remit."""
+    items = Item.objects.filter(account=desk.office.mailbox)
+    if not items:
+        with desk.obeyed(mail=["Nothing to do."]):
+            desk.arrive(desk.mail(subject=SECRET_WORDS))
+    return str(items.get().id)
 
 
 def retrieved(desk: Desk) -> str:
@@ -247,14 +249,22 @@ CASES: tuple[Story, ...] = (
             name=f"{endpoint.name} of {whose}",
             row=FOREIGN,
             attack=asked_for(endpoint, who),
-            twin=own(endpoint),
+            twin=twin,
             calls=endpoint.calls,
+            passes=True,
         )
-        for endpoint in ENDPOINTS
+        for endpoint, twin in ((endpoint, own(endpoint)) for endpoint in ENDPOINTS)
         for whose, who in (("another tenant", lambda desk: desk), ("a colleague", colleague))
     ),
     *(
-        Story(name=f"a word with {what}", row=FOREIGN, attack=tokens(how), twin=confirmed, calls=1)
+        Story(
+            name=f"a word with {what}",
+            row=FOREIGN,
+            attack=tokens(how),
+            twin=confirmed,
+            calls=1,
+            passes=True,
+        )
         for what, how in (
             ("no token", "none"),
             ("an invented token", "unknown"),

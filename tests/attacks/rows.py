@@ -90,6 +90,7 @@ CASES: tuple[Case | Story, ...] = (
 
 
 AT_ONCE = 20  # attacks that one turn tries: half of the tool calls that it may make
+ASKED_AT_ONCE = 5  # of those, how many a person is asked about: half of what a turn may ask
 
 
 def list_turns() -> tuple[tuple[Case, ...], ...]:
@@ -107,13 +108,13 @@ def list_turns() -> tuple[tuple[Case, ...], ...]:
 
 def has_room(turn: list[Case], case: Case) -> bool:
     """Whether this turn can try this case beside its own."""
-    first = turn[0]
     return (
         len(turn) < AT_ONCE
-        and first.can_share_its_turn()
+        and turn[0].can_share_its_turn()
         and case.can_share_its_turn()
-        and case.is_attacked_like(first)
+        and all(case.is_attacked_like(other) for other in turn)
         and called(case) not in map(called, turn)
+        and [one.attack.end for one in (*turn, case)].count("asked") <= ASKED_AT_ONCE
     )
 
 
@@ -135,3 +136,22 @@ def list_twins() -> tuple[Case, ...]:
         if isinstance(case, Case) and not any(case.has_twin_of(other) for other in found):
             found.append(case)
     return tuple(found)
+
+
+def list_offices() -> tuple[tuple[Story, ...], ...]:
+    """All stories, one tuple for each office in which they happen. Those that pass without a trace
+    share it with others of the same twin."""
+    offices: list[list[Story]] = []
+    for story in CASES:
+        if isinstance(story, Story):
+            office = next((office for office in offices if has_place(office, story)), [])
+            if not office:
+                offices.append(office)
+            office.append(story)
+    return tuple(map(tuple, offices))
+
+
+def has_place(office: list[Story], story: Story) -> bool:
+    """Whether this story can happen there after the others."""
+    first = office[0]
+    return len(office) < AT_ONCE and first.passes and story.passes and first.twin == story.twin

@@ -23,6 +23,7 @@ from tests.attacks.case import (
     Act,
     Case,
     Chat,
+    Grant,
     Learned,
     Mail,
     Outside,
@@ -53,7 +54,8 @@ def prove_attack(desk: Desk, case: Case) -> None:
 
 def prove_attacks(desk: Desk, cases: Sequence[Case]) -> None:
     """Each fails as it must, without a call; one turn tries all of them."""
-    settle(desk, cases[0])
+    settle(desk, *cases)
+    cases[0].before(desk)
     acts = {str(case): case.attack for case in cases}
     turn = enter(desk, cases[0].attack, *(case.attack for case in cases[1:]))
     tried = ToolCall.objects.filter(turn=turn, name="execute_action").order_by(
@@ -65,15 +67,21 @@ def prove_attacks(desk: Desk, cases: Sequence[Case]) -> None:
         if case.attack.end == "unreadable"
     }
     assert unreadable == {name: act.reason for name, act in acts.items() if act.end == "unreadable"}
-    refused = {name: act for name, act in acts.items() if act.end == "refused"}
+    decided = {name: act for name, act in acts.items() if act.end != "unreadable"}
     said = [(action["type"], action["status"], action["reason"]) for action in turn.actions]
-    assert dict(zip(refused, said, strict=True)) == {
-        name: (act.action, *standing(act)) for name, act in refused.items()
+    assert dict(zip(decided, said, strict=True)) == {
+        name: (act.action, *standing(act)) for name, act in decided.items()
     }
     rows = [(row.action_type, row.run_id, outline([row])) for row in desk.rows()]
-    assert dict(zip(refused, rows, strict=True)) == {
-        name: (recorded_as(act), str(turn.id), list(act.rows())) for name, act in refused.items()
+    assert dict(zip(decided, rows, strict=True)) == {
+        name: (recorded_as(act), str(turn.id), list(act.rows())) for name, act in decided.items()
     }
+    if any(act.end == "asked" for act in decided.values()):
+        cards = {card["id"]: card for card in desk.cards()}
+        for act, action in zip(decided.values(), turn.actions, strict=True):
+            if act.end == "asked":
+                prove_judgeable(desk, cards.pop(action["id"]))
+        assert not cards
     assert desk.calls() == []
 
 
@@ -85,26 +93,38 @@ def prove_twin(desk: Desk, case: Case) -> None:
     assert [call["performed"] for call in desk.calls()] == [True]
 
 
-def prove_story(desk: Desk, story: Story) -> None:
-    """The attack fails; then its twin comes through. Whatever waits for a person can be judged."""
-    story.attack(desk)
+def prove_stories(desk: Desk, stories: Sequence[Story]) -> None:
+    """Each attack fails; then the twin of all comes through. Whatever waits for a person can be
+    judged."""
+    for story in stories:
+        try:
+            story.attack(desk)
+        except Exception as error:
+            error.add_note(f"In the attack “{story}”.")
+            raise
     for card in desk.cards() if desk.is_known() else ():
         if card["state"] == "pending":
             prove_judgeable(desk, card)
-    assert len(desk.calls()) == story.calls_in_attack
-    story.twin(desk)
+    calls_in_attack = sum(story.calls_in_attack for story in stories)
+    assert len(desk.calls()) == calls_in_attack
+    stories[0].twin(desk)
     performed = [call for call in desk.calls() if call["performed"]]
-    assert len(performed) == story.calls_in_attack + story.calls
+    assert len(performed) == calls_in_attack + stories[0].calls
 
 
-def settle(desk: Desk, case: Case) -> None:
-    for grant in case.policy:
+def settle(desk: Desk, *cases: Case) -> None:
+    """The office of these, which have one, under the policies of all."""
+    grants: list[Grant] = []
+    for grant in (grant for case in cases for grant in case.policy):
+        if grant not in grants:
+            grants.append(grant)
+    for grant in grants:
         desk.office.permit(
             grant.action, grant.mode, conditions=grant.conditions, agent_text=grant.agent_text
         )
         for kind, external_id, *name in grant.targets:
             desk.office.list_target(grant.action, kind, external_id, *name)
-    case.given(desk)
+    cases[0].given(desk)
 
 
 def carry_out(desk: Desk, act: Act, *, meanwhile: Callable[[Desk], None]) -> None:

@@ -54,7 +54,7 @@ def in_an_escalation(desk: Desk, said: str) -> None:
     hands_over = calls(("escalate", {"reason": said, "tried": said}))
     with desk.obeyed(chat=[hands_over]):
         desk.say("Let me talk to a person.")
-    row = Escalation.objects.get(organisation=desk.office.organisation)
+    row = Escalation.objects.filter(organisation=desk.office.organisation).latest("created_at")
     is_dead(row.reason)
     is_dead(row.tried)
 
@@ -89,7 +89,8 @@ def in_a_title(desk: Desk, said: str) -> None:
 
 def in_what_was_done(desk: Desk, said: str) -> None:
     """The title of an event that was made, and the title of what the answer rests on."""
-    desk.office.permit("create_calendar_event")
+    if not desk.office.diary.allowed_actions.exists():
+        desk.office.permit("create_calendar_event")
     times = {"start": "2027-03-02T10:00:00+01:00", "end": "2027-03-02T11:00:00+01:00"}
     call = {"title": said.replace("\n", " "), **times}
     wish = ("execute_action", {"action_type": "create_calendar_event", "params": call})
@@ -130,6 +131,7 @@ CASES: tuple[Story, ...] = tuple(
         attack=partial(play, way=way, said=said),
         twin=typed,
         calls_in_attack=int(way is in_what_was_done),
+        passes=True,
     )
     for way in WAYS
     for name, said in PLANTED
