@@ -29,14 +29,28 @@ FOUND: dict[str, Any] = {
 }
 
 
+# Made once: a strategy is validated when it is first drawn from.
+CALLS = st.lists(
+    st.builds(
+        call,
+        st.just("retrieve_context") | st.text(max_size=70),
+        st.sampled_from([None, LONG, FOUND, failure("TIMEOUT", "Too slow.").wire()]),
+        st.sampled_from(["{}", "", "[1]", '{"a":', json.dumps({"text": "y" * 500})]),
+    ),
+    max_size=3,
+)
+DECISIONS = st.lists(st.just({"id": "1", "status": "succeeded"}), max_size=1)
+
+
 @st.composite
 def steps(draw: st.DrawFn) -> StepRecord:
     """A step with calls as models make them: of odd names, with arguments nobody can read."""
-    results = st.sampled_from([None, LONG, FOUND, failure("TIMEOUT", "Too slow.").wire()])
-    names = st.just("retrieve_context") | st.text(max_size=70)
-    arguments = st.sampled_from(["{}", "", "[1]", '{"a":', json.dumps({"text": "y" * 500})])
-    calls = draw(st.lists(st.builds(call, names, results, arguments), max_size=3))
-    return StepRecord(number=1, text=draw(TEXT) or "text", finish_reason="stop", calls=tuple(calls))
+    calls = tuple(draw(CALLS))
+    return StepRecord(number=1, text=draw(TEXT) or "text", finish_reason="stop", calls=calls)
+
+
+STEPS = st.lists(steps(), max_size=4)
+REPLIES = st.none() | TEXT
 
 
 @st.composite
@@ -48,11 +62,9 @@ def conversations(draw: st.DrawFn) -> list[TurnRecord]:
         turns.append(
             TurnRecord(
                 user_text=None if answers else draw(TEXT),
-                decisions=tuple(
-                    draw(st.lists(st.just({"id": "1", "status": "succeeded"}), max_size=1))
-                ),
-                steps=tuple(draw(st.lists(steps(), max_size=4))),
-                reply=draw(st.none() | TEXT),
+                decisions=tuple(draw(DECISIONS)),
+                steps=tuple(draw(STEPS)),
+                reply=draw(REPLIES),
             )
         )
     return turns
