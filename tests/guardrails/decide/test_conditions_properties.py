@@ -44,6 +44,16 @@ def everything() -> Facts:
     )
 
 
+# Made once: a strategy is validated when it is first drawn from.
+codes = st.sets(st.sampled_from(["U", "R", "X"]))
+relations = st.fixed_dictionaries(
+    {
+        f"{role}[0]": st.frozensets(st.sampled_from(get_args(Relation)), max_size=2)
+        for role in ("to", "cc", "bcc", "audience")
+    }
+)
+
+
 @st.composite
 def contexts(draw: st.DrawFn) -> Context:
     action: AnyAction = draw(actions)
@@ -59,15 +69,8 @@ def contexts(draw: st.DrawFn) -> Context:
             "body": draw(st.sampled_from(["Hello", "https://client.com/", "<b>x</b> 1"])),
         },
         targets=draw(receivers),
-        sources={action.object_field or "x": draw(st.sets(st.sampled_from(["U", "R", "X"])))},
-        relations=draw(
-            st.fixed_dictionaries(
-                {
-                    f"{role}[0]": st.frozensets(st.sampled_from(get_args(Relation)), max_size=2)
-                    for role in ("to", "cc", "bcc", "audience")
-                }
-            )
-        ),
+        sources={action.object_field or "x": draw(codes)},
+        relations=draw(relations),
         features=draw(st.sampled_from([frozenset(), frozenset({"beta"})])),
         needs_approval=draw(st.booleans()),
     )

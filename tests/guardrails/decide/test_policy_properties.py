@@ -52,13 +52,18 @@ modes = st.sampled_from(MODES)
 ORDER = {"refuse": 0, "ask": 1, "allow": 2}
 
 
+# Made once: a strategy is validated when it is first drawn from.
+some_actions = st.sets(action_types)
+some_conditions = st.lists(CONDITIONS, max_size=3)
+some_targets = st.lists(st.sampled_from(TARGETS), unique=True)
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> PolicySnapshot:
     rows: list[AllowedAction | ListedTarget] = [
-        allow(name, draw(modes), *draw(st.lists(CONDITIONS, max_size=3)))
-        for name in draw(st.sets(action_types))
+        allow(name, draw(modes), *draw(some_conditions)) for name in draw(some_actions)
     ]
-    return policy_of(*rows, *draw(st.lists(st.sampled_from(TARGETS), unique=True)))
+    return policy_of(*rows, *draw(some_targets))
 
 
 def decided(action_type: str, policy: PolicySnapshot, origin: Origin) -> Decision:
