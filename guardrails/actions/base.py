@@ -19,12 +19,7 @@ from guardrails.facts.targets import Target, TargetKind, place_of
 from guardrails.facts.text import visible
 from integrations.contracts import Kind
 from integrations.ports.account import Writer
-from integrations.ports.calendar import CalendarWriter
-from integrations.ports.files import FilesWriter
-from integrations.ports.issues import IssuesWriter
-from integrations.ports.mail import MailWriter
 from integrations.ports.registry import BY_SOURCE
-from integrations.ports.tools import ToolsWriter
 
 
 class Arguments(BaseModel):
@@ -262,26 +257,6 @@ class Action(ABC, Generic[A, W]):
 
 
 AnyAction: TypeAlias = Action[Any, Any]
-
-
-class MailAction(Action[A, MailWriter]):
-    kind = "mail"
-
-
-class FilesAction(Action[A, FilesWriter]):
-    kind = "files"
-
-
-class CalendarAction(Action[A, CalendarWriter]):
-    kind = "calendar"
-
-
-class IssuesAction(Action[A, IssuesWriter]):
-    kind = "issues"
-
-
-class ToolsAction(Action[A, ToolsWriter]):
-    kind = "tools"
 
 
 def parts(annotation: Any) -> Iterator[Any]:

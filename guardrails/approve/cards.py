@@ -15,8 +15,7 @@ from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
 from guardrails.approve.speaking import fill, moment, on_clock, say
 from guardrails.contracts.cards import ApprovalCard, CardValue
-from guardrails.decide.edits import typed_paths
-from guardrails.decide.provenance import IN_WORDS, values
+from guardrails.decide.provenance import IN_WORDS, typed_paths, values
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from guardrails.words.own import own_words

@@ -19,10 +19,9 @@ from guardrails.decide.checks.exposing import check_roles, expose
 from guardrails.decide.checks.hiding import is_meant
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
-from guardrails.decide.checks.scope import scope
+from guardrails.decide.checks.scope import scope, strangers
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
-from guardrails.decide.checks.strangers import strangers
 from guardrails.decide.checks.undoing import undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import values

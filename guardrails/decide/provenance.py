@@ -130,3 +130,20 @@ def _collect(path: str, value: Any, found: list[tuple[str, str]]) -> None:
             _collect(f"{path}.{name}", one, found)
     else:
         found.append((path, str(value)))
+
+
+def typed_paths(arguments: Mapping[str, Any], *, proposed: Mapping[str, Any]) -> frozenset[str]:
+    """The paths (`to[0]`) of the values that the agent had not proposed for this argument:
+    a person typed them before they confirmed it. Both are canonical arguments of one action."""
+    found = set()
+    for name, value in arguments.items():
+        before = proposed.get(name)
+        if isinstance(value, list | tuple):
+            known = before if isinstance(before, list | tuple) else ()
+            found |= {f"{name}[{at}]" for at, item in enumerate(value) if item not in known}
+        elif isinstance(value, Mapping):
+            leaves = set(values({name: before})) if isinstance(before, Mapping) else set()
+            found |= {path for path, text in values({name: value}) if (path, text) not in leaves}
+        elif value != before:
+            found.add(name)
+    return frozenset(found)

@@ -4,10 +4,9 @@ Nothing here comes from a model."""
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import accumulate
 from typing import Any, Literal
 
-from guardrails.facts import mailing_lists, targets
+from guardrails.facts import folders, mailing_lists, targets
 from guardrails.facts.content import Content
 from guardrails.facts.counts import Counts
 from guardrails.facts.exposure import Authorship, Reader
@@ -118,19 +117,8 @@ class Facts:
     def folder_readers(self, folder_id: str | None) -> tuple[str, ...] | None:
         """Who else sees what lies in this drive folder, by itself or by a folder above it.
         None when that is not known: a folder above it that was not listed may have readers."""
-        if folder_id is None:
-            return ()
-        drive = [one for one in self.folders or () if one.kind == "drive"]
-        here = next((one for one in drive if one.id == folder_id), None)
-        if here is None:
-            return None
-        paths = _paths(here.name)
-        above = [one for one in drive if _paths(one.name)[-1] in paths]
-        if any(one.shared_with is None for one in above):
-            return None
-        if not {_paths(one.name)[-1] for one in above}.issuperset(paths[1:]):
-            return None
-        return self.others(reader for one in above for reader in one.shared_with or ())
+        found = folders.readers(self.folders or (), folder_id)
+        return None if found is None else self.others(found)
 
     @property
     def document_readers(self) -> tuple[str, ...] | None:
@@ -165,9 +153,7 @@ class Facts:
 
     def folders_above(self, folder_id: str | None) -> tuple[str, ...]:
         """The ids of this drive folder and of those above it, the nearest first."""
-        drive = {_paths(one.name)[-1]: one.id for one in self.folders or () if one.kind == "drive"}
-        paths = _paths(self.drive_folders.get(folder_id or "", ""))
-        return tuple(drive[path] for path in reversed(paths) if path in drive)
+        return folders.above(self.folders or (), folder_id)
 
     @property
     def object_places(self) -> tuple[str, ...]:
@@ -292,11 +278,6 @@ class Facts:
             return [self.tool.id, self.tool.revision, self.tool.fingerprint]
         found = self.document or self.event or self.issue or self.draft
         return [found.id, found.revision] if found else along
-
-
-def _paths(name: str) -> list[str]:
-    """The top folder, every folder above the one of this name, and itself, as paths."""
-    return ["", *accumulate(f"/{part}" for part in name.strip("/").split("/") if part)]
 
 
 def is_authenticated(mail: Email) -> bool:

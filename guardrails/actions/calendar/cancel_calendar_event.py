@@ -3,17 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    Arguments,
-    CalendarAction,
-    Call,
-    Difference,
-    InvalidArguments,
-    Inverse,
-)
+from guardrails.actions.base import Arguments, Call, Difference, InvalidArguments, Inverse
 from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
 from guardrails.actions.calendar.events import kind_of, people_of, titled, with_people
 from guardrails.actions.calendar.restore_event import RestoreEvent
+from guardrails.actions.kinds import CalendarAction
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

@@ -5,15 +5,9 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import (
-    Arguments,
-    CalendarAction,
-    Call,
-    Inverse,
-    Outcome,
-    artifact,
-)
+from guardrails.actions.base import Arguments, Call, Inverse, Outcome, artifact
 from guardrails.actions.calendar.events import Moment, in_order, with_all
+from guardrails.actions.kinds import CalendarAction
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts

@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, CalendarAction, Call
+from guardrails.actions.base import Arguments, Call
 from guardrails.actions.calendar.events import people_of, titled, with_people
+from guardrails.actions.kinds import CalendarAction
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts

@@ -5,14 +5,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from guardrails.actions.base import (
-    Arguments,
-    CalendarAction,
-    Call,
-    Difference,
-    Inverse,
-    in_words,
-)
+from guardrails.actions.base import Arguments, Call, Difference, Inverse, in_words
 from guardrails.actions.calendar.events import (
     Moment,
     added,
@@ -24,6 +17,7 @@ from guardrails.actions.calendar.events import (
     titled,
     with_people,
 )
+from guardrails.actions.kinds import CalendarAction
 from guardrails.actions.mail.messages import receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure, Reader

@@ -5,14 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import (
-    NOTHING,
-    Arguments,
-    Call,
-    Difference,
-    FilesAction,
-)
+from guardrails.actions.base import NOTHING, Arguments, Call, Difference
 from guardrails.actions.files.documents import added, readers, titled
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure
 from guardrails.facts.facts import Facts

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from guardrails.actions.base import Arguments, Call, FilesAction, Outcome, artifact
+from guardrails.actions.base import Arguments, Call, Outcome, artifact
 from guardrails.actions.files.documents import folder, folder_name, readers
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

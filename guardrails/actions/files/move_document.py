@@ -3,16 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Difference,
-    FilesAction,
-    Inverse,
-    Outcome,
-    in_words,
-)
+from guardrails.actions.base import Arguments, Call, Difference, Inverse, Outcome, in_words
 from guardrails.actions.files.documents import exposed, folder, folder_name, readers, titled
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts

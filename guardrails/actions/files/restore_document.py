@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import Call, FilesAction
+from guardrails.actions.base import Call
 from guardrails.actions.files.documents import titled
 from guardrails.actions.files.trash_document import DocumentArguments
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

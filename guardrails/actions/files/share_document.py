@@ -3,16 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Difference,
-    FilesAction,
-    Inverse,
-    Outcome,
-    in_words,
-)
+from guardrails.actions.base import Arguments, Call, Difference, Inverse, Outcome, in_words
 from guardrails.actions.files.documents import exposed, titled
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.exposure import Exposure, Reader

@@ -4,16 +4,9 @@ provider empties it."""
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    NOTHING,
-    Arguments,
-    Call,
-    Difference,
-    FilesAction,
-    Inverse,
-    in_words,
-)
+from guardrails.actions.base import NOTHING, Arguments, Call, Difference, Inverse, in_words
 from guardrails.actions.files.documents import titled
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

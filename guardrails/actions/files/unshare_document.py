@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from guardrails.actions.base import Arguments, Call, FilesAction, Outcome
+from guardrails.actions.base import Arguments, Call, Outcome
 from guardrails.actions.files.documents import titled
+from guardrails.actions.kinds import FilesAction
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts

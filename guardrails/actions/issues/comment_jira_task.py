@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome
+from guardrails.actions.base import Arguments, Call, Outcome
 from guardrails.actions.issues.issues import IN_PROJECT, project_of, titled
+from guardrails.actions.kinds import IssuesAction
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

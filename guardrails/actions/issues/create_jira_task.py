@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, Call, IssuesAction, Outcome, artifact
+from guardrails.actions.base import Arguments, Call, Outcome, artifact
 from guardrails.actions.issues.issues import IN_PROJECT, Day, IssueType, Priority
+from guardrails.actions.kinds import IssuesAction
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase

@@ -5,15 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Difference,
-    Inverse,
-    IssuesAction,
-    Outcome,
-    in_words,
-)
+from guardrails.actions.base import Arguments, Call, Difference, Inverse, Outcome, in_words
 from guardrails.actions.issues.issues import (
     IN_PROJECT,
     Day,
@@ -23,6 +15,7 @@ from guardrails.actions.issues.issues import (
     project_of,
     titled,
 )
+from guardrails.actions.kinds import IssuesAction
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import joined, phrase

@@ -7,15 +7,8 @@ gets it, and the group's others come off every mail of the thread in the same st
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    NOTHING,
-    Arguments,
-    Call,
-    Difference,
-    Inverse,
-    MailAction,
-    Outcome,
-)
+from guardrails.actions.base import NOTHING, Arguments, Call, Difference, Inverse, Outcome
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Difference,
-    MailAction,
-)
+from guardrails.actions.base import Arguments, Call, Difference
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts

@@ -5,14 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Inverse,
-    MailAction,
-    Outcome,
-    artifact,
-)
+from guardrails.actions.base import Arguments, Call, Inverse, Outcome, artifact
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.effects import Effect, reaching
 from guardrails.facts.exposure import Unasked

@@ -3,14 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Difference,
-    Inverse,
-    MailAction,
-    Outcome,
-)
+from guardrails.actions.base import Arguments, Call, Difference, Inverse, Outcome
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding

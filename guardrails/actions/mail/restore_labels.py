@@ -5,12 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import (
-    Arguments,
-    Call,
-    Inverse,
-    MailAction,
-)
+from guardrails.actions.base import Arguments, Call, Inverse
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts

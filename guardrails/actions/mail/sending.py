@@ -5,8 +5,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, MailAction, Outcome, artifact
+from guardrails.actions.base import Arguments, Outcome, artifact
 from guardrails.actions.files import documents
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import named, receivers
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts

@@ -4,7 +4,8 @@ one mail."""
 from collections.abc import Sequence
 from typing import ClassVar
 
-from guardrails.actions.base import Arguments, Inverse, MailAction
+from guardrails.actions.base import Arguments, Inverse
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.facts.effects import Effect, hiding
 from guardrails.facts.facts import Facts

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from guardrails.actions.base import Call, Difference, Inverse, MailAction
+from guardrails.actions.base import Call, Difference, Inverse
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.actions.mail.restore_labels import to_restore
 from guardrails.actions.mail.taking_off import MailArguments

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, Call, MailAction
+from guardrails.actions.base import Arguments, Call
+from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import subject_of
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, JsonValue
 
-from guardrails.actions.base import Arguments, Call, Outcome, ToolsAction
+from guardrails.actions.base import Arguments, Call, Outcome
+from guardrails.actions.kinds import ToolsAction
 from guardrails.facts import addressing, tool_schemas
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect

@@ -48,6 +48,25 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
         )
 
 
+def strangers(case: Case, facts: Facts) -> None:
+    """What an inbound item sets off is for nobody to whom the user never wrote, whatever else lets
+    that receiver in (`guardrails.gather.strangers`)."""
+    if not (case.from_content and case.receivers):
+        return
+    found = case.strangers(facts)
+    if found is None:
+        case.refuse("facts_unavailable", "strangers")
+    for target in case.receivers:
+        case.require(
+            "receiver_stranger",
+            Check(
+                name=f"no stranger {target.path}",
+                passed=target.value not in found,
+                detail=f"“{target.value}” ({target.place})",
+            ),
+        )
+
+
 def _lists(case: Case, facts: Facts) -> frozenset[str]:
     """The paths of receivers that are mailing lists, by the headers of the mail that is answered,
     by the provider, or by their host."""

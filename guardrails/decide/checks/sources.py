@@ -3,19 +3,20 @@
 from collections.abc import Sequence, Set
 
 from guardrails.actions.base import AnyAction, Arguments
-from guardrails.decide import edits, provenance
+from guardrails.decide import provenance
 from guardrails.decide.checks import saying
 from guardrails.decide.checks.case import Case
-from guardrails.decide.checks.names import named_people
 from guardrails.decide.provenance import (
     RELATIONS,
     Provenance,
     Relation,
     strongest,
+    typed_paths,
 )
 from guardrails.facts import targets
 from guardrails.facts.belonging import belonging
 from guardrails.facts.facts import Facts
+from guardrails.words.names import Mention, mentions, of_self
 from guardrails.words.typed import named, typed
 
 
@@ -24,11 +25,11 @@ def sources(
 ) -> dict[str, frozenset[Provenance]]:
     """All that each argument, and each target that no argument names, comes from."""
     origin = case.request.origin
-    edited = edits.typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
+    edited = typed_paths(case.arguments, proposed=origin.proposed) if origin.revises else ()
     object_id = action.object_id(arguments) or ""
     item = {action.object_field} if action.object_field else set()
     by_words = bool(facts.meant_by) or typed(object_id, case.heard.words)
-    case.named = named_people(case, facts)
+    case.named = _named_people(case, facts)
     owned = _of_own_object(case, action, facts, by_words=by_words)
     owned |= _attached_by_title(case, action.attached(arguments), facts)
     by_value, derived = saying.read(case, action, facts, owned)
@@ -64,6 +65,23 @@ def sources(
         path: said.sentence for path, said in case.named.items() if strongest(traced[path]) == "N"
     }
     return traced | dict.fromkeys(action.names(arguments, facts), provenance.UNKNOWN)
+
+
+def _named_people(case: Case, facts: Facts) -> dict[str, Mention]:
+    """What the user's words call each person whom the action reaches, by path. A clear name comes
+    before one that several people have."""
+    if not facts.directory or "N" not in provenance.SOURCES[case.request.origin.trigger]:
+        return {}
+    said = mentions(case.heard.words, facts.directory.people, titles=(facts.object_title,))
+    found: dict[str, Mention] = {}
+    for mention in sorted(said, key=lambda one: one.is_clear):
+        meant = {one.address for one in mention.people}
+        found |= {one.path: mention for one in case.targets if one.is_person and one.value in meant}
+    own = targets.address_or_none(facts.own_address)
+    at_user = {one.path for one in case.targets if one.is_person and one.value == own}
+    if own and at_user - found.keys() and (said_of_self := of_self(case.heard.words, own)):
+        found |= dict.fromkeys(at_user, said_of_self)
+    return found
 
 
 def _of_own_object(case: Case, action: AnyAction, facts: Facts, *, by_words: bool) -> set[str]:

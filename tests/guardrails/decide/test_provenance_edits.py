@@ -13,7 +13,7 @@ from audit.ledger.selectors import recorded
 from guardrails.actions.base import InvalidArguments
 from guardrails.approve.approvals import ApprovalConflict, ApprovalNotFound
 from guardrails.contracts import ActionResult
-from guardrails.decide import edits, evidence
+from guardrails.decide import evidence, provenance
 from guardrails.execute.executor import execute
 from guardrails.models import Approval
 from tests.guardrails.approvals import ask, confirm, edit
@@ -38,9 +38,9 @@ def test_what_a_person_typed_is_known_by_its_path() -> None:
     proposed = {"to": ["a@x.com", "b@x.com"], "subject": "Hi", "body": "B", "cc": []}
     arguments = {"to": ["b@x.com", "c@x.com"], "subject": "Hi", "body": "C", "cc": []}
 
-    assert edits.typed_paths(arguments, proposed=proposed) == {"to[1]", "body"}
-    assert edits.typed_paths({"labels": ["x"]}, proposed={"labels": None}) == {"labels[0]"}
-    assert edits.typed_paths(proposed, proposed=proposed) == frozenset()
+    assert provenance.typed_paths(arguments, proposed=proposed) == {"to[1]", "body"}
+    assert provenance.typed_paths({"labels": ["x"]}, proposed={"labels": None}) == {"labels[0]"}
+    assert provenance.typed_paths(proposed, proposed=proposed) == frozenset()
 
 
 def test_an_edit_is_another_action_that_waits_in_place_of_the_first(
