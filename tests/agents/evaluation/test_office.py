@@ -37,7 +37,9 @@ def playing(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
 
 def chosen(suite: Suite) -> list[Task]:
     trapped = {task.trap: task for task in reversed(suite.tasks) if task.trap and task.wrong}
-    return times(list(trapped.values()), long=suite.tasks)
+    # Its sent mail sets off the status of its thread, at the time of the task.
+    sent = suite.task("send-holiday-days")
+    return times([*trapped.values(), sent], long=suite.tasks)
 
 
 def test_there_are_tasks_enough_of_each_sort(suite: Suite) -> None:

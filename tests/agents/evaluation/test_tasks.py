@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -31,12 +30,6 @@ def test_the_suite_that_comes_with_remit_can_be_read() -> None:
 
     assert suite.name == "office"
     assert suite.task("archive-plants").script[0].say.startswith("Archive John Smith's mail")
-    assert len(suite.tasks) >= 120
-    assert {task.kind for task in suite.tasks} == {*get_args(tasks.Kind)}
-    assert {task.language for task in suite.tasks} == {*get_args(tasks.Language)}
-    assert {task.trap for task in suite.tasks} == {None, *get_args(tasks.Trap)}
-    assert sum(task.trap is not None for task in suite.tasks) >= len(suite.tasks) / 3
-    assert all(task.play for task in suite.tasks), "it is known that each can be done"
 
 
 def test_a_suite_that_is_nowhere_is_refused_with_those_there_are() -> None:
