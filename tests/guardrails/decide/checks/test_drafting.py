@@ -89,6 +89,19 @@ def test_the_others_of_a_mail_that_the_user_named_are_not() -> None:
     assert decision.unasked == Unasked(left_out=(EVE,))
 
 
+def test_a_sender_whom_nobody_proved_is_not_whom_the_user_means() -> None:
+    failing = facts(email(authentication=Authentication(dmarc="fail")))
+    decision = drafted(found=failing, words="Draft an answer to mail-1")
+    assert decision.unasked == Unasked(left_out=(ADA,))
+
+
+def test_who_else_wrote_in_the_thread_of_a_named_mail_is_marked() -> None:
+    thread = (email(), email(**{"id": "mail-0", "from": EVE}))
+    found = replace(facts(), thread=thread)
+    decision = drafted(cc=(EVE,), found=found, words="Draft an answer to mail-1")
+    assert decision.unasked == Unasked(marked=(EVE,))
+
+
 def test_whom_the_user_wrote_to_and_who_is_listed_is_known() -> None:
     assert drafted(found=replace(facts(), corresponded={ADA: 1})).unasked is None
     assert drafted(listed=(ADA,)).unasked is None
