@@ -1,5 +1,6 @@
 """Every operation of the API held against its schema, with and without a token (schemathesis),
-every webhook that Hypothesis can think of, and what cannot be stored in every form of the admin.
+every webhook that Hypothesis can think of, and what cannot be stored in every form of the admin, in
+files that are imported, and over MCP both ways.
 
     make bench NAME=fuzz
 
@@ -22,6 +23,9 @@ TESTS = (
     "tests/config/test_urls_input.py",
     "tests/integrations/web/test_webhooks.py",
     "tests/agents/api/mcp/test_server.py",
+    "tests/guardrails/actions/tools/test_call_mcp_tool_input.py",
+    "tests/knowledge/management/commands/test_import_mailbox_input.py",
+    "tests/guardrails/policies/test_directory_file.py",
 )
 
 

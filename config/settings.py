@@ -177,6 +177,8 @@ def database(url: str) -> dict[str, Any]:
             "max_size": env.int("DATABASE_POOL", default=20),
             # A person waits for the web process in front of a screen; an agent's turn can wait.
             "timeout": 10 if PROCESS == "web" else 120,
+            # A pool's own pauses grow to minutes: after this it tries when somebody asks again.
+            "reconnect_timeout": 2,
         }
     else:
         config["CONN_MAX_AGE"] = 600

@@ -46,6 +46,8 @@ class Tracker:
     lists: int = 0
     headers: list[dict[str, str]] = field(default_factory=list)
     refusals: dict[str, list[int]] = field(default_factory=dict)  # by method, used up
+    # What is said instead of some text of an answer, which may be no JSON.
+    spoken: dict[str, str] = field(default_factory=dict)
     elsewhere: str = ""
     stuck: str = ""  # the method whose requests hang
     released: threading.Event = field(default_factory=threading.Event)
@@ -109,6 +111,8 @@ def running_tracker(*, stateful: bool = False) -> Iterator[Tracker]:
             await refusal(scope, receive, send)
             return
         first = [body]
+        if tracker.spoken:
+            send = _speaking(send, tracker.spoken)
         await app(scope, lambda: _next(first, receive), send)
 
     with serving(entrance) as origin:
@@ -121,3 +125,23 @@ def running_tracker(*, stateful: bool = False) -> Iterator[Tracker]:
 
 async def _next(first: list[Any], receive: Any) -> Any:
     return first.pop() if first else await receive()
+
+
+def _speaking(send: Any, spoken: dict[str, str]) -> Any:
+    """Sends what is spoken instead, in an answer of one piece."""
+    begun: list[Any] = []
+
+    async def speak(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            begun.append(message)
+            return
+        body = message.get("body", b"")
+        for text, instead in spoken.items():
+            body = body.replace(text.encode(), instead.encode())
+        for start in begun:
+            kept = [one for one in start["headers"] if one[0].lower() != b"content-length"]
+            await send(start | {"headers": kept})
+        begun.clear()
+        await send(message | {"body": body})
+
+    return speak

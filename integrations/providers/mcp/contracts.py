@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,10 +43,16 @@ class OfferedTool:
         """Why nobody can be shown this tool as it is; empty: it can be enabled."""
         if len(self.description) > MAX_DESCRIPTION:
             return f"Its description is longer than {MAX_DESCRIPTION} characters."
-        written = json.dumps([self.input_schema, self.output_schema], ensure_ascii=False)
+        said = [self.input_schema, self.output_schema, self.hints]
+        try:
+            written = json.dumps(said, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            return "Its schema holds a number that cannot be kept."
         if len(written) > MAX_SCHEMA:
             return f"Its schema is longer than {MAX_SCHEMA} characters."
-        for part, text in (("description", self.title + self.description), ("schema", written)):
+        # Not as written: JSON escapes what control characters there are.
+        inside = "".join(_texts(said))
+        for part, text in (("description", self.title + self.description), ("schema", inside)):
             hidden = next((sign for sign in text if _is_hidden(sign)), None)
             if hidden is not None:
                 return f"Its {part} holds the hidden character U+{ord(hidden):04X}."
@@ -65,6 +71,19 @@ def storable(text: str) -> str:
     return "".join(
         "\ufffd" if sign == "\0" or "\ud800" <= sign <= "\udfff" else sign for sign in text
     )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON, names among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield name
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 def _is_hidden(sign: str) -> bool:

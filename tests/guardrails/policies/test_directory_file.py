@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from guardrails.policies import directory_file
 from guardrails.policies.directory_file import DirectoryFileError, Entry, read
@@ -145,8 +145,15 @@ def test_a_file_of_too_many_lines_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert problems(text) == ("The file has more than 2 lines.",)
 
 
-@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-def test_no_file_breaks_it(content: bytes) -> None:
+@given(
+    st.binary(max_size=300) | st.text(max_size=300).map(str.encode),
+    st.sampled_from((b"", b"zoe@company.com,Zo", b"zoe@company.com,Zoe,a")),
+)
+@example(content=b"\0e,b", before=b"zoe@company.com,Zo")
+@example(content=b"\0", before=b"zoe@company.com,Zoe,a")
+def test_no_file_breaks_it(content: bytes, before: bytes) -> None:
     with suppress(DirectoryFileError):
-        found = read(b"address,name\n" + content)
+        found = read(b"address,name,other names\n" + before + content)
         assert all(one.address.isascii() and one.name for one in found)
+        texts = [text for one in found for text in (one.name, *one.other_names)]
+        assert "\0" not in "".join(texts).encode().decode()  # a database keeps them all

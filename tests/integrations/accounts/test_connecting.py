@@ -9,6 +9,7 @@ from django.urls import reverse
 from integrations.credentials import credentials
 from integrations.models import Account, Credential, Membership
 from tests.clients import log_in, log_in_superuser, read_page
+from tests.clocks import HOUR, clock_off
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import PASSWORD, needs_dovecot
 
@@ -47,6 +48,11 @@ def test_staff_see_what_can_be_done_before_they_connect(box: Box) -> None:
     assert not Account.objects.filter(address=asked["address"]).exists()
     offer = re.search(r'name="offer" value="([^"]+)"', shown)
     assert offer is not None
+
+    with clock_off(HOUR):
+        late = client.post(at(box), {"offer": offer[1]}).content.decode()
+    assert "This took longer than ten minutes." in late
+    assert not Account.objects.filter(address=asked["address"]).exists()
 
     answer = client.post(at(box), {"offer": offer[1]})
 

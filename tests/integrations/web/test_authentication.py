@@ -9,6 +9,7 @@ from django.utils import timezone
 from agents.office.roles import make_roles
 from integrations.models import Account, Organisation, ServiceToken
 from tests.clients import client_of, log_in
+from tests.clocks import HOUR, clock_off
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 
@@ -147,3 +148,40 @@ def test_requests_over_the_rate_learn_when_to_come_back(
 
     assert statuses == [200, 200, 429]
     assert int(conversations(token).headers["Retry-After"]) <= 60
+
+
+def test_a_token_expires_by_the_clock_and_a_wrong_clock_takes_nothing_away(
+    organisation: Organisation,
+) -> None:
+    now = timezone.now()
+    tokens = [
+        ServiceToken.issue(
+            organisation=organisation, name=f"{by}", scopes=["chat"], expires_at=now + by
+        )[1]
+        for by in (HOUR / 2, -2 * HOUR)
+    ]
+
+    def answered() -> list[int]:
+        return [conversations(token).status_code for token in tokens]
+
+    assert answered() == [200, 401]
+    with clock_off(HOUR):
+        assert answered() == [401, 401]
+    assert answered() == [200, 401]
+    with clock_off(-HOUR):
+        assert answered() == [200, 401]
+
+
+def test_a_session_that_ended_by_a_clock_that_was_ahead_costs_a_log_in(
+    organisation: Organisation, settings: Any
+) -> None:
+    client = log_in("olga", "use_console")
+    asked = "/api/v1/conversations?user_id=maya"
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    with clock_off(timedelta(seconds=settings.SESSION_COOKIE_AGE) + HOUR):
+        assert client.get(asked).status_code == 401
+    client.cookies[settings.SESSION_COOKIE_NAME] = cookie
+
+    assert client.get(asked).status_code == 200
+    with clock_off(-HOUR):
+        assert client.get(asked).status_code == 200
