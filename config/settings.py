@@ -170,18 +170,16 @@ def database(url: str) -> dict[str, Any]:
         config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
     # One that died with its server is found out before it is used, not by a failed request.
     config["CONN_HEALTH_CHECKS"] = True
-    if PROCESS in ("web", "turns"):
-        config["CONN_MAX_AGE"] = 0
+    is_pooled = PROCESS in ("web", "turns")
+    config["CONN_MAX_AGE"] = 0 if is_pooled else 600
+    if is_pooled:
         config["OPTIONS"]["pool"] = {
             "min_size": 2,
             "max_size": env.int("DATABASE_POOL", default=20),
             # A person waits for the web process in front of a screen; an agent's turn can wait.
             "timeout": 10 if PROCESS == "web" else 120,
-            # A pool's own pauses grow to minutes: after this it tries when somebody asks again.
-            "reconnect_timeout": 2,
+            "reconnect_timeout": 2,  # then somebody has to ask: its own pauses grow to minutes
         }
-    else:
-        config["CONN_MAX_AGE"] = 600
     return config
 
 
