@@ -12,7 +12,7 @@ from guardrails.contracts import Trigger
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.conditions.base import Condition, Context, RateCondition
 from guardrails.decide.conditions.vocabulary import BY_KIND
-from guardrails.decide.provenance import Relation
+from guardrails.decide.provenance import Provenance, Relation
 from guardrails.facts import content
 from guardrails.facts.counts import Counts, Tally
 from guardrails.facts.facts import Facts
@@ -45,7 +45,7 @@ def everything() -> Facts:
 
 
 # Made once: a strategy is validated when it is first drawn from.
-codes = st.sets(st.sampled_from(["U", "R", "X"]))
+codes: st.SearchStrategy[set[Provenance]] = st.sets(st.sampled_from(["U", "R", "X"]))
 relations = st.fixed_dictionaries(
     {
         f"{role}[0]": st.frozensets(st.sampled_from(get_args(Relation)), max_size=2)
