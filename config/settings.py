@@ -169,8 +169,8 @@ def database(url: str) -> dict[str, Any]:
     if role := env.str("DATABASE_ROLE", default=""):
         config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
     # One that died with its server is found out before it is used, not by a failed request.
-    config["CONN_HEALTH_CHECKS"] = True
-    is_pooled = PROCESS in ("web", "turns")
+    is_pooled = PROCESS in ("web", "turns")  # the engine looks at those of a pool
+    config |= {"ENGINE": "integrations.database", "CONN_HEALTH_CHECKS": not is_pooled}
     config["CONN_MAX_AGE"] = 0 if is_pooled else 600
     if is_pooled:
         config["OPTIONS"]["pool"] = {

@@ -74,7 +74,7 @@ def pooled() -> Iterator[None]:
                 # Many tests are one transaction, which is idle as long as a busy machine likes.
                 "options": "-c idle_in_transaction_session_timeout=0",
             }
-            held = {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
+            held = {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False, "OPTIONS": options}
             stack.enter_context(mock.patch.dict(each.settings_dict, held))
             stack.callback(cast(DatabaseWrapper, each).close_pool)
         stack.callback(connections.close_all)
