@@ -8,10 +8,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django_q.conf import Conf
 from django_q.tasks import async_task
 
 from agents.answer import escalations
-from agents.inbound import outages, reactions
+from agents.inbound import intake, outages, reactions
 from agents.learn import precedents
 from guardrails.approve import approval_news, change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
@@ -20,6 +21,8 @@ from guardrails.execute import errands, held_sends, recovery, releases, switches
 from guardrails.gather import usage
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals
+from integrations.contracts.events import ItemEvent
+from integrations.database.queue import QueuedTask
 from integrations.exceptions import ProviderError
 from integrations.llm import metering
 from integrations.models import Account, Organisation
@@ -32,6 +35,27 @@ log = logging.getLogger(__name__)
 def queue_delivery(delivery_id: UUID) -> None:
     """Queue the work on one delivery in the caller's transaction."""
     async_task(react, str(delivery_id))
+
+
+def accept_delivery(slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
+    """Store a verified event and queue its work (`agents.inbound.intake`)."""
+    return intake.accept_delivery(slug=slug, webhook_id=webhook_id, event=event, pack=_pack)
+
+
+class _Packer:
+    """In the place of a broker: keeps the one task that it is given, for a statement to store."""
+
+    list_key = Conf.CLUSTER_NAME
+
+    def enqueue(self, payload: str) -> int:
+        self.task = QueuedTask(queue=self.list_key, payload=payload)
+        return 0
+
+
+def _pack(delivery_id: UUID) -> QueuedTask:
+    packer = _Packer()
+    async_task(react, str(delivery_id), broker=packer)
+    return packer.task
 
 
 def react(delivery_id: str) -> None:

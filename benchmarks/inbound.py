@@ -8,7 +8,8 @@ are processes of their own, over HTTP, on a database of its own.
 
 `statements` and `commits` are the whole database's, reads and the queue's own included, for each
 of COUNTED mails before these, for which the server writes every statement down (STATEMENTS=1
-prints them). `cpu_ms` is the CPU of a mail by process, `own_cpu_ms` without sandbox and model.
+prints them); `writing` are the commits that wrote something, by the server's own count of
+transactions. `cpu_ms` is the CPU of a mail by process, `own_cpu_ms` without sandbox and model.
 `of_floor` is how many a second were handled, beside benchmarks/mail_floor.py in the same run.
 `turn_cpu_ms` is a turn of three calls of a model with all its rows, the server's part included.
 The last line is JSON.
@@ -72,6 +73,11 @@ class Database:
             "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
         )
         return int(count)
+
+    def writing(self) -> int:
+        """The number of the next transaction that writes: one that only reads gets none."""
+        [(number,)] = ask("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
+        return int(number)
 
     @contextmanager
     def counting(self, into: Counter[str]) -> Iterator[None]:
@@ -162,9 +168,10 @@ def measure(world: World) -> dict[str, Any]:
     mails = list(islice(found, 0, None, max(1, len(found) // wanted)))[:wanted]
     handle(world, mails[:WARM])
     database, statements = Database(), Counter[str]()
-    committed = database.commits()
+    committed, wrote = database.commits(), database.writing()
     with database.counting(statements):
         handle(world, mails[WARM : WARM + COUNTED])
+    wrote = database.writing() - wrote
     committed = database.commits() - committed
     if os.environ.get("STATEMENTS"):
         for text, count in statements.most_common():
@@ -191,6 +198,7 @@ def measure(world: World) -> dict[str, Any]:
         "webhooks": Delivery.objects.count() - len(counted),
         "statements": statements.total() / COUNTED,
         "commits": committed / COUNTED,
+        "writing": wrote / COUNTED,
         "cpu_ms": {name: round(value, 1) for name, value in used.items()},
         "own_cpu_ms": sum(used[name] for name in ("web", "cluster", "database")),
         "per_second": MAILS / seconds,

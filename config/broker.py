@@ -16,18 +16,11 @@ from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
 from integrations.database.notices import Notices
-
-CHANNEL = "remit_tasks"
+from integrations.database.queue import ADD_TASK, CHANNEL, NOTIFY, QueuedTask
 
 log = logging.getLogger(__name__)
 
-ENQUEUE = """
-    WITH task AS (
-        INSERT INTO django_q_ormq (key, payload, lock) VALUES (%s, %s, statement_timestamp())
-        RETURNING id
-    )
-    SELECT id, pg_notify(%s, '') FROM task
-"""
+ENQUEUE = f"WITH task AS ({ADD_TASK.format(condition='')}) SELECT id, {NOTIFY} FROM task"  # noqa: S608  # only constants
 DEQUEUE = """
     UPDATE django_q_ormq SET lock = statement_timestamp() + make_interval(secs => %s)
     WHERE id = ANY (ARRAY(
@@ -48,7 +41,7 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
     def enqueue(self, task: str) -> int:
         """Store a task in the caller's transaction; workers hear of it at commit."""
         with connections[Conf.ORM].cursor() as cursor:
-            cursor.execute(ENQUEUE, [self.list_key, task, CHANNEL])
+            cursor.execute(ENQUEUE, QueuedTask(queue=self.list_key, payload=task).values())
             row: tuple[int, str] = cursor.fetchone()
         return row[0]
 

@@ -11,7 +11,7 @@ from rest_framework.permissions import IsAuthenticated
 
 from agents.api import views as agents
 from agents.office import console
-from agents.tasks import queue_delivery
+from agents.tasks import accept_delivery
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
 from config import health, metrics
@@ -31,7 +31,7 @@ KINDS: tuple[Kind, ...] = ("created", "updated", "deleted")
 
 
 def webhooks(kind: Kind) -> list[URLPattern]:
-    view = WebhookView.as_view(kind=kind, enqueue=queue_delivery)
+    view = WebhookView.as_view(kind=kind, store=accept_delivery)
     return [
         path(f"webhooks/item-{kind}", view, name=f"webhook-{kind}"),
         path(f"webhooks/<slug:slug>/item-{kind}", view, name=f"webhook-{kind}-of"),

@@ -82,18 +82,14 @@ def works() -> Mapping[str, Callable[[Any], object]]:
 
     from agents import tasks
     from agents.inbound import reactions
-    from agents.tasks import queue_delivery
     from agents.turns import turns
     from config.asgi import application
     from integrations.contracts.events import ItemEvent
-    from integrations.web.webhooks import accept_delivery
     from tests.office import run_next_task
 
     def accept(command: dict[str, Any]) -> object:
         event = ItemEvent.model_validate(command["event"])
-        return accept_delivery(
-            slug="default", webhook_id=command["id"], event=event, enqueue=queue_delivery
-        )
+        return tasks.accept_delivery("default", command["id"], event)
 
     def serve(command: dict[str, Any]) -> None:
         """Remit's web process. What it does to start is not counted."""

@@ -9,6 +9,7 @@ from guardrails.actions.base import AnyAction
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import Capability
 from guardrails.contracts.learning import SkillRef
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
 from integrations.contracts import AccountRef
@@ -53,8 +54,12 @@ def find_account(
     return able[0] if able else None
 
 
-def list_capabilities(person: Person) -> list[Capability]:
-    found = find_capabilities(person.accounts)
+def list_capabilities(
+    person: Person, policies: Mapping[UUID, PolicySnapshot] | None = None
+) -> list[Capability]:
+    """What the agent may try for the person. `policies` of the accounts, where they were read
+    already; else one query."""
+    found = find_capabilities(person.accounts, policies)
     return [c for account in person.accounts for c in found.get(account.id, ())]
 
 

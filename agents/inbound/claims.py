@@ -1,39 +1,134 @@
 """Who works on a delivery: a claim by a conditional update, held under a lease."""
 
+import json
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
-from agents.inbound import outages
 from agents.journal.leases import Heartbeat
+from integrations.contracts import AccountRef
 from integrations.models import Delivery
 from knowledge.ingest.reading import LARGE
 
 log = logging.getLogger(__name__)
 
 
-def claim(deliveries: QuerySet[Delivery], *, held: bool = False) -> bool:
-    """Take those of these that are free; `held`: also such as wait behind others. False when there
-    are none."""
+# The last columns that a claim returns.
+_ACCOUNT = (
+    *("id", "organisation_id", "organisation_slug", "external_user_id", "kind", "provider"),
+    *("source", "address", "display_name", "time_zone", "paused"),
+)
+# With all that working on it begins with.
+_CLAIM = """
+UPDATE integrations_delivery d SET state = 'running', lease_expires_at = %(until)s,
+    attempts = d.attempts + 1, stalls = d.stalls + 1
+FROM integrations_delivery it LEFT JOIN integrations_account a ON a.id = it.account_id
+    LEFT JOIN integrations_organisation o ON o.id = a.organisation_id
+WHERE it.id = d.id AND d.id = ANY (ARRAY({chosen}))
+RETURNING d.id, d.attempts, d.stalls, d.waiting_since, d.is_alone, d.received_at, d.size,
+    d.body::text, a.features, a.id, a.organisation_id, o.slug, a.external_user_id, a.kind,
+    a.provider, a.source, a.address, a.display_name, a.time_zone, a.paused OR o.paused
+"""
+_NOT_HELD = "NOT EXISTS (SELECT FROM integrations_outage o WHERE o.account_id = it.account_id)"
+_CLAIM_FREE = _CLAIM.format(
+    chosen=f"""
+    SELECT it.id FROM integrations_delivery it
+    WHERE it.id = %(id)s AND (%(held)s OR {_NOT_HELD})
+        AND (it.state = 'queued' OR it.state = 'running' AND it.lease_expires_at < %(now)s)
+    FOR UPDATE
+"""  # noqa: S608  # only constants
+)
+_LANE = f"""
+    (SELECT it.id FROM integrations_delivery it
+    WHERE it.state = 'queued' AND it.reason = '' AND it.size {{beside}} %(large)s AND {_NOT_HELD}
+    ORDER BY it.received_at LIMIT {{most}} FOR UPDATE SKIP LOCKED)
+"""  # noqa: S608  # only constants
+_CLAIM_QUEUED = _CLAIM.format(
+    chosen=f"""
+    WITH small AS {_LANE.format(beside="<=", most="%(most)s")},
+    large AS {_LANE.format(beside=">", most="%(most_large)s")}
+    SELECT id FROM small UNION ALL SELECT id FROM large LIMIT %(most)s
+"""  # noqa: S608  # only constants
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claimed:
+    """A delivery that this process works on, as it was when it was claimed. `account` is None
+    where nobody knows the user."""
+
+    id: UUID
+    attempts: int
+    stalls: int
+    waiting_since: datetime | None
+    is_alone: bool
+    received_at: datetime
+    is_large: bool
+    body: Mapping[str, Any]
+    account: AccountRef | None
+
+
+def claim(delivery_id: UUID, *, held: bool = False) -> Claimed | None:
+    """Take this delivery, if it is free; `held`: also where it waits behind others."""
     now = timezone.now()
-    free = deliveries.filter(
-        Q(state=Delivery.State.QUEUED) | Q(state=Delivery.State.RUNNING, lease_expires_at__lt=now)
-    )
-    return bool(
-        (free if held else free.exclude(outages.HELD)).update(
-            state=Delivery.State.RUNNING,
-            lease_expires_at=_lease_end(now),
-            attempts=F("attempts") + 1,
-            stalls=F("stalls") + 1,
-        )
+    given = {"id": delivery_id, "now": now, "until": _lease_end(now), "held": held}
+    return next(iter(_take(_CLAIM_FREE, given)), None)
+
+
+def claim_queued(most: int, *, large: bool) -> list[Claimed]:
+    """Take deliveries whose tasks wait in the queue, oldest first, at most so many, and one `large`
+    among them at most, if there may be any. One that was postponed is none of them: it is queued
+    again when its wait is over."""
+    if most < 1:
+        return []
+    given = {
+        "most": most,
+        "most_large": int(large),
+        "large": LARGE,
+        "until": _lease_end(timezone.now()),
+    }
+    return _take(_CLAIM_QUEUED, given)
+
+
+def _take(statement: str, given: Mapping[str, Any]) -> list[Claimed]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        return [_claimed(*row) for row in cursor.fetchall()]
+
+
+def _claimed(
+    id: UUID,
+    attempts: int,
+    stalls: int,
+    waiting_since: datetime | None,
+    is_alone: bool,
+    received_at: datetime,
+    size: int,
+    body: str,
+    features: Sequence[str],
+    *account: Any,
+) -> Claimed:
+    known = dict(zip(_ACCOUNT, account, strict=True))
+    return Claimed(
+        id=id,
+        attempts=attempts,
+        stalls=stalls,
+        waiting_since=waiting_since,
+        is_alone=is_alone,
+        received_at=received_at,
+        is_large=size > LARGE,
+        body=json.loads(body),
+        account=AccountRef(**known, features=tuple(features)) if known["id"] else None,
     )
 
 
@@ -50,33 +145,8 @@ def _renew(claims: Collection[tuple[UUID, int]]) -> None:
 HEARTBEAT = Heartbeat(_renew)
 
 
-# What `claim` does, of rows that are chosen in the same statement.
-_CLAIM_QUEUED = """
-UPDATE integrations_delivery SET state = 'running', lease_expires_at = %s,
-    attempts = attempts + 1, stalls = stalls + 1
-WHERE id = ANY (ARRAY(
-    SELECT it.id FROM integrations_delivery it
-    WHERE it.state = 'queued' AND it.reason = '' AND (it.size > %s) = %s
-        AND NOT EXISTS (SELECT FROM integrations_outage o WHERE o.account_id = it.account_id)
-    ORDER BY it.received_at LIMIT %s FOR UPDATE SKIP LOCKED
-))
-RETURNING id
-"""
-
-
-def claim_queued(most: int, *, large: bool) -> list[UUID]:
-    """Take deliveries whose tasks wait in the queue, oldest first, at most so many: of the large
-    ones, or of the others. One that was postponed is none of them: it is queued again when its
-    wait is over."""
-    if most < 1:
-        return []
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM_QUEUED, [_lease_end(timezone.now()), LARGE, large, most])
-        return [id for (id,) in cursor.fetchall()]
-
-
 def release(
-    delivery: Delivery, reason: str, wait: timedelta, *, since: datetime | None = None
+    delivery: Claimed, reason: str, wait: timedelta, *, since: datetime | None = None
 ) -> None:
     """Give it back to the queue, to be taken up when the wait is over."""
     Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(

@@ -1,13 +1,13 @@
 """Keeps a thread's drafts of the assistant in order, when a mail of it came or was sent."""
 
+from agents.inbound.claims import Claimed
 from guardrails.execute import tidying
 from integrations.contracts import AccountRef, Email
 from integrations.mail.html import html_to_text
-from integrations.models import Delivery
 from knowledge.text.quotes import own_words
 
 
-def tidy(delivery: Delivery, account: AccountRef, email: Email) -> None:
+def tidy(delivery: Claimed, account: AccountRef, email: Email) -> None:
     """Drafts that are of no use any more, and that nobody touched, go. Raises ProviderError."""
     tidying.tidy(account, email, came_at=delivery.received_at, own_words=_own_words)
 

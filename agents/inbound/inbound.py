@@ -1,7 +1,8 @@
 """The turn of one inbound mail: a learned pattern that fits, or the mail reader."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -19,7 +20,9 @@ from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
 from guardrails.contracts.learning import PatternMatch
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.gather import strangers
+from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
@@ -28,6 +31,7 @@ from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
 from integrations.mail.html import html_to_text
+from knowledge.ingest import metadata
 
 log = logging.getLogger(__name__)
 TEXT_LIMIT = 6000  # characters of the mail
@@ -43,29 +47,28 @@ def find_skip_reason(account: AccountRef, email: Email) -> str | None:
 
 
 def run(
-    turn_id: UUID, *, account: AccountRef, email: Email, deadline: Deadline | None = None
+    lease: Lease, *, account: AccountRef, email: Email, deadline: Deadline | None = None
 ) -> str | None:
     """Work through the turn until it is finished: with which error code, "" without one. None
-    where it was finished before, or another process works on it.
+    where another process has taken it over.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
-    lease = leases.claim(turn_id)
-    if lease is None:
-        return None
     if lease.attempts > MAX_ATTEMPTS:
         return _fail(lease, "too_many_attempts")
     try:
         with leases.HEARTBEAT.keep(lease):
+            policy = policy_snapshot(account)
             _work(
                 lease,
-                build_context(account, email),
+                build_context(account, email, policy=policy),
+                policy,
                 (deadline or Deadline.after(settings.TURN_MAX_SECONDS)).within(
                     settings.TURN_MAX_SECONDS
                 ),
             )
     except LeaseLost:
-        log.warning("turn.lease_lost", extra={"turn": str(turn_id)})
+        log.warning("turn.lease_lost", extra={"turn": str(lease.turn_id)})
         return None
     except (ModelError, ProviderError) as error:
         if may_pass(error):
@@ -93,11 +96,14 @@ def give_up(delivery_ids: Collection[UUID], code: str) -> None:
             _fail(lease, code)
 
 
-def build_context(account: AccountRef, email: Email) -> InboundMail:
-    """What the mail reader is shown. Doubt about first contact means known."""
+def build_context(
+    account: AccountRef, email: Email, *, policy: PolicySnapshot | None = None
+) -> InboundMail:
+    """What the mail reader is shown. Doubt about first contact means known. `policy`: the
+    account's, where it was read already."""
     provider = mail_reader(account)
     try:
-        first_contact = strangers.is_stranger(account, provider, email.sender)
+        first_contact = strangers.is_stranger(account, provider, email.sender, policy=policy)
         thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:
@@ -137,7 +143,7 @@ def render_text(email: Email) -> str:
     return html_to_text(email.body_html) if email.body_html else email.snippet
 
 
-def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
+def _work(lease: Lease, mail: InboundMail, policy: PolicySnapshot, deadline: Deadline) -> None:
     account = mail.account
     user = people.load_person(
         organisation_id=account.organisation_id, external_user_id=account.external_user_id
@@ -149,7 +155,9 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
         accounts=(account,),
         preferences=user.preferences if user else Preferences(),
     )
-    steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
+    steps = (
+        [] if lease.is_new else journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
+    )
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
     found = None
     if not begun_by_model:
@@ -159,13 +167,15 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     request = "" if found else _request(person, mail, calendars=user or person)
+    capabilities = () if found else people.list_capabilities(person, {account.id: policy})
+    left: list[Mapping[str, Any]] = []
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
         parent_call=None,
         tools=roster.MAIL_READER.offer(
             person,
-            capabilities=() if found else people.list_capabilities(person),
+            capabilities=capabilities,
             skills=bool(offered),
             agents=False,
         ),
@@ -187,6 +197,8 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
             call=call,
             delegate=_no_specialist,
             deadline=deadline,
+            capabilities=capabilities,
+            left=left,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),
@@ -194,10 +206,14 @@ def _work(lease: Lease, mail: InboundMail, deadline: Deadline) -> None:
     )
     if found:
         act_on_pattern(run, found, mail)
+        metadata.note_own_actions(account, left)
         finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
         return
     before = len(steps)
-    match loop.run_agent(run):
+    ending = loop.run_agent(run)
+    # While the turn holds back the word of them (`agents.inbound.intake`).
+    metadata.note_own_actions(account, left)
+    match ending:
         case Reply():
             finish_turn(lease, text="", ending=Turn.Ending.REPLY)
         case Question():

@@ -18,7 +18,10 @@ from django.db import IntegrityError, InterfaceError, OperationalError, close_ol
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import claims, drafts, inbound, outages, thread_status
+from agents.inbound import claims, drafts, inbound, intake, outages, thread_status
+from agents.inbound.claims import Claimed
+from agents.journal import leases
+from agents.journal.leases import Lease
 from agents.models import Turn
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader
@@ -58,23 +61,25 @@ def react(delivery_id: UUID) -> bool:
 
 def _claim(delivery_id: UUID) -> Callable[[], bool] | None:
     """What is to be done now; None where the delivery is finished, in work or waits on."""
-    if claims.claim(Delivery.objects.filter(id=delivery_id)):
-        return partial(_react, delivery_id)
+    if claimed := claims.claim(delivery_id):
+        return partial(_react, claimed)
     probe = outages.find_probe(delivery_id, now=timezone.now())
     return None if probe is None else partial(_probe, probe)
 
 
 def _probe(delivery_id: UUID) -> bool:
     """Try whether what its account waits for is back."""
-    if not claims.claim(Delivery.objects.filter(id=delivery_id), held=True):
+    claimed = claims.claim(delivery_id, held=True)
+    if claimed is None:
         return False
-    if _react(delivery_id, probe=True):
+    if _react(claimed, probe=True):
         return True
     other = outages.find_other(delivery_id)
-    if other is None or not claims.claim(Delivery.objects.filter(id=other), held=True):
+    claimed = claims.claim(other, held=True) if other else None
+    if claimed is None:
         return False
     outages.set_alone(delivery_id, True)
-    ended = _react(other, probe=True)
+    ended = _react(claimed, probe=True)
     outages.set_alone(delivery_id, ended)
     return ended
 
@@ -104,15 +109,15 @@ def react_side_by_side(delivery_id: UUID) -> None:
     lane: Future[object] = pool.submit(_in_thread, work)
     at_work = {lane}
     try:
-        while at_work:
+        while True:
             if time.monotonic() < until:
                 free = settings.DELIVERY_THREADS - len(at_work)
-                small = claims.claim_queued(free, large=False)
-                at_work |= {pool.submit(_in_thread, partial(_react, id)) for id in small}
-                if lane.done() and free > len(small):
-                    for id in claims.claim_queued(1, large=True):
-                        lane = pool.submit(_in_thread, partial(_react, id))
-                        at_work.add(lane)
+                for claimed in claims.claim_queued(free, large=lane.done()):
+                    taken: Future[object] = pool.submit(_in_thread, partial(_react, claimed))
+                    at_work.add(taken)
+                    lane = taken if claimed.is_large else lane
+            if not at_work:
+                break
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)
             ended |= done
     finally:
@@ -129,10 +134,7 @@ def _in_thread(work: Callable[[], object]) -> None:
         close_old_connections()
 
 
-def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
-    delivery = Delivery.objects.select_related("account__organisation", "organisation").get(
-        id=delivery_id
-    )
+def _react(delivery: Claimed, *, probe: bool = False) -> bool:
     if delivery.stalls > MAX_STALLS:
         _finish(delivery, Delivery.State.DEAD, "too_many_attempts", probe=probe)
         return True
@@ -157,16 +159,16 @@ def _react(delivery_id: UUID, *, probe: bool = False) -> bool:
         if inbound.may_pass(error):
             asked = error.retry_after if isinstance(error, ProviderError) else None
             _postpone(delivery, error.code, asked=asked)
-            if delivery.account_id and (probe or not delivery.is_alone):
+            if delivery.account and (probe or not delivery.is_alone):
                 now = timezone.now()
-                outages.begin(delivery.account_id, error.code, asked=asked, now=now)
+                outages.begin(delivery.account.id, error.code, asked=asked, now=now)
             return False
         state, reason = Delivery.State.DEAD, error.code
     _finish(delivery, state, reason, probe=probe)
     return True
 
 
-def _postpone(delivery: Delivery, code: str, *, asked: float | None = None) -> None:
+def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> None:
     now = timezone.now()
     since = delivery.waiting_since or now
     if now - since > PATIENCE:
@@ -175,29 +177,28 @@ def _postpone(delivery: Delivery, code: str, *, asked: float | None = None) -> N
         claims.release(delivery, code, pause(now - since, asked=asked), since=since)
 
 
-def _finish(delivery: Delivery, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
+def _finish(delivery: Claimed, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
     # The attempt number is the fence: a slower process that lost its lease changes nothing.
     Delivery.objects.filter(
         id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
     ).update(state=state, reason=reason, lease_expires_at=None, finished_at=timezone.now())
     if state == Delivery.State.DEAD:
         inbound.give_up([delivery.id], reason)
-    if probe and delivery.account_id:
-        outages.end(delivery.account_id, now=timezone.now())
+    if probe and delivery.account:
+        outages.end(delivery.account.id, now=timezone.now())
     log.info(
         "delivery.finished",
         extra={"delivery": str(delivery.id), "state": str(state), "reason": reason},
     )
 
 
-def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
+def _work(delivery: Claimed) -> tuple[Delivery.State, str]:
     event = ItemEvent.model_validate(delivery.body)
     # All of it ends in the time of the task, in which it began a little late.
     deadline = Deadline.after(settings.TASK_TIMEOUT_SECONDS * (1 - 2 / BEGUN_WITHIN))
-    row = delivery.account
-    if row is None:
+    account = delivery.account
+    if account is None:
         return Delivery.State.SKIPPED, "unknown_account"
-    account = row.ref()
     if event.kind == "deleted":
         outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
         return _accounted(outcome)
@@ -228,7 +229,7 @@ def _work(delivery: Delivery) -> tuple[Delivery.State, str]:
 
 
 def _react_to_mail(
-    delivery: Delivery,
+    delivery: Claimed,
     account: AccountRef,
     email: Email,
     outcome: IngestOutcome,
@@ -248,12 +249,13 @@ def _react_to_mail(
             email = mail_reader(account).email(email.id)
         except NotFound:
             return Delivery.State.SKIPPED, "deleted"
-    turn = _turn_of(delivery, account, email)
-    if turn.delivery_id != delivery.id:
+    turn_id, lease = _turn_of(delivery, account, email)
+    if turn_id is None:
         return Delivery.State.SKIPPED, "duplicate_item"
-    state, why = _run_turn(turn.id, account, email, deadline)
+    state, why = _run_turn(turn_id, lease, account, email, deadline)
+    intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
-        thread_status.keep(delivery, account, email, turn_id=str(turn.id))
+        thread_status.keep(delivery, account, email, turn_id=str(turn_id))
         drafts.tidy(delivery, account, email)
     return state, why
 
@@ -269,25 +271,32 @@ def parse_item(event: ItemEvent) -> AnyItem:
     return BY_SOURCE[event.source].item_type.model_validate(event.data)
 
 
-def _turn_of(delivery: Delivery, account: AccountRef, email: Email) -> Turn:
+def _turn_of(
+    delivery: Claimed, account: AccountRef, email: Email
+) -> tuple[UUID | None, Lease | None]:
+    """The mail's turn, with the lease where it was made just now. None where another delivery of
+    the same mail has it."""
     try:
-        return Turn.objects.create(
+        lease = leases.open_claimed(
             account_id=account.id,
             item_source_id=email.id,
-            delivery=delivery,
+            delivery_id=delivery.id,
             organisation_id=account.organisation_id,
             external_user_id=account.external_user_id,
             kind=Turn.Kind.INBOUND,
             principal="webhook",
         )
     except IntegrityError:
-        return Turn.objects.get(account_id=account.id, item_source_id=email.id)
+        turn = Turn.objects.get(account_id=account.id, item_source_id=email.id)
+        return (turn.id if turn.delivery_id == delivery.id else None), None
+    return lease.turn_id, lease
 
 
 def _run_turn(
-    turn_id: UUID, account: AccountRef, email: Email, deadline: Deadline
+    turn_id: UUID, lease: Lease | None, account: AccountRef, email: Email, deadline: Deadline
 ) -> tuple[Delivery.State, str]:
-    code = inbound.run(turn_id, account=account, email=email, deadline=deadline)
+    lease = lease or leases.claim(turn_id)
+    code = lease and inbound.run(lease, account=account, email=email, deadline=deadline)
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)
         if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from agents.inbound.claims import Claimed
 from audit.ledger import ids
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.execute import executor
@@ -20,7 +21,6 @@ from guardrails.facts.facts import SENT
 from guardrails.policies.thread_states import ThreadStates, load_thread_states
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
-from integrations.models import Delivery
 from knowledge.search import mails
 
 AGENT = "thread_status"
@@ -34,7 +34,7 @@ class Status(NamedTuple):
     label_id: str
 
 
-def follow(delivery: Delivery, account: AccountRef, email: Email) -> None:
+def follow(delivery: Claimed, account: AccountRef, email: Email) -> None:
     """A mail was changed by somebody: if it has a status now that it had not when it was stored,
     its thread has it. Raises ProviderError."""
     states = load_thread_states(account.id)
@@ -46,7 +46,7 @@ def follow(delivery: Delivery, account: AccountRef, email: Email) -> None:
         _keep(delivery, account, email, states=states, chosen=chosen)
 
 
-def keep(delivery: Delivery, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
+def keep(delivery: Claimed, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
     """A mail came or was sent: its thread gets the status that follows from its mails, where it
     has one at all. Raises ProviderError."""
     states = load_thread_states(account.id)
@@ -55,7 +55,7 @@ def keep(delivery: Delivery, account: AccountRef, email: Email, *, turn_id: str 
 
 
 def _keep(
-    delivery: Delivery,
+    delivery: Claimed,
     account: AccountRef,
     email: Email,
     *,
@@ -136,7 +136,7 @@ def _labels(thread: Iterable[Email], email_id: str) -> Sequence[str]:
     return next((one.labels for one in thread if one.id == email_id), ())
 
 
-def _action_id(delivery: Delivery, status: Status) -> UUID:
+def _action_id(delivery: Claimed, status: Status) -> UUID:
     """The same whenever the delivery is worked on again, so that nothing is done twice."""
     said = f"{delivery.id} {status.email_id} {status.label_id}".encode()
     random = int.from_bytes(hashlib.sha256(said).digest()) >> (256 - ids.RANDOM_BITS)

@@ -21,7 +21,6 @@ from agents.journal.leases import Lease, LeaseLost
 from agents.journal.statements import to_storable
 from agents.models import Step, ToolCall, Turn
 from audit.ledger.ids import uuid7
-from integrations.llm import metering
 from integrations.llm.completions import Completion
 
 CONTEXT_TURNS = 500  # as many as a prompt can show
@@ -125,9 +124,11 @@ def finish_call(
     *,
     latency_ms: int,
     cost: Decimal = Decimal(0),
+    actions: Sequence[Mapping[str, Any]] = (),
 ) -> CallRecord:
-    """Store the one result of a call, with what models cost for it in US dollars. A result that
-    is there already stays, and is what is returned; the one that came too late is an event."""
+    """Store the one result of a call, with what models cost for it in US dollars, and what its
+    actions came to, for the answer to the user. A result that is there already stays, and is what
+    is returned; the one that came too late is an event. What is known of an action stays, too."""
     wire, now = to_storable(result.wire()), timezone.now()
     said = {
         "call_id": str(call.id),
@@ -141,7 +142,8 @@ def finish_call(
         statements.FINISH_CALL,
         lease,
         now=now,
-        events=[("tool.finished", said)],
+        events=[*(("action", action) for action in actions), ("tool.finished", said)],
+        added=json.dumps(to_storable(list(actions))),
         call=call.id,
         result=json.dumps(wire),
         latency_ms=latency_ms,
@@ -154,19 +156,24 @@ def finish_call(
     return replace(call, result=wire, at=now)
 
 
-_CALLS_AND_STOP = """
-SELECT (SELECT count(*) FROM agents_toolcall WHERE turn_id = turn.id), stop_asked_at IS NOT NULL
-FROM agents_turn turn WHERE id = %s
+_SPENT = """
+SELECT (SELECT count(*) FROM agents_toolcall WHERE turn_id = turn.id),
+    turn.stop_asked_at IS NOT NULL,
+    used.tokens, used.cost
+FROM agents_turn turn, LATERAL (
+    SELECT coalesce(sum(prompt_tokens + answer_tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+    FROM integrations_modelcall WHERE run_id = turn.id
+) used
+WHERE turn.id = %s
 """
 
 
 def count_spent(lease: Lease) -> Spent:
-    """What the turn has used so far, its specialists included. Two queries."""
-    used = metering.used_by_run(lease.turn_id)
+    """What the turn has used so far, its specialists included. One query."""
     with connection.cursor() as cursor:
-        cursor.execute(_CALLS_AND_STOP, [lease.turn_id])
-        calls, stopped = cursor.fetchone()
-    return Spent(tool_calls=calls, tokens=used.tokens, cost=used.cost, stopped=stopped)
+        cursor.execute(_SPENT, [lease.turn_id])
+        calls, stopped, tokens, cost = cursor.fetchone()
+    return Spent(tool_calls=calls, tokens=tokens, cost=cost, stopped=stopped)
 
 
 def stop_asked(lease: Lease) -> bool:

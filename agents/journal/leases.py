@@ -42,11 +42,12 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Lease:
-    """The right to write one turn. Made by `claim` and `claim_waiting`."""
+    """The right to write one turn. Made by `claim`, `claim_waiting` and `open_claimed`."""
 
     turn_id: UUID
     owner: UUID
     attempts: int = 1  # how often work on it has begun
+    is_new: bool = False  # the turn was made with it: nothing was done or asked before
 
     @contextmanager
     def held(self, **changes: Any) -> Iterator[None]:
@@ -91,6 +92,19 @@ def claim(turn_id: UUID) -> Lease | None:
         cursor.execute(_CLAIM, [owner, until, turn_id, now])
         row = cursor.fetchone()
     return Lease(turn_id=turn_id, owner=owner, attempts=row[0]) if row else None
+
+
+def open_claimed(**fields: Any) -> Lease:
+    """Make a turn that the caller works on at once. Raises IntegrityError where there is one."""
+    owner = uuid4()
+    turn = Turn.objects.create(
+        state=Turn.State.RUNNING,
+        lease_owner=owner,
+        lease_expires_at=lease_end(),
+        attempts=1,
+        **fields,
+    )
+    return Lease(turn_id=turn.id, owner=owner, is_new=True)
 
 
 def claim_waiting(most: int) -> list[Lease]:

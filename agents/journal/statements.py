@@ -71,6 +71,12 @@ calls AS (
 )
 # A result that is there already stays.
 FINISH_CALL = _statement(
+    changes="""lease_expires_at = %(until)s, actions = actions || coalesce((
+        SELECT jsonb_agg(given.action ORDER BY given.number)
+        FROM jsonb_array_elements(%(added)s::jsonb) WITH ORDINALITY given (action, number)
+        WHERE NOT actions @> jsonb_build_array(
+            jsonb_build_object('action_id', given.action -> 'action_id'))
+    ), '[]')""",
     writes="""
 stored AS (
     UPDATE agents_toolcall call
@@ -79,7 +85,8 @@ stored AS (
     FROM held WHERE call.id = %(call)s AND call.turn_id = held.id AND call.result IS NULL
     RETURNING call.id
 ),""",
-    type="CASE WHEN EXISTS (SELECT FROM stored) THEN given.type ELSE 'tool.late' END",
+    type="CASE WHEN given.type = 'action' OR EXISTS (SELECT FROM stored) "
+    "THEN given.type ELSE 'tool.late' END",
     answer="EXISTS (SELECT FROM stored)",
 )
 ADD_ACTION = _statement(

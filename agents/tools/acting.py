@@ -9,7 +9,6 @@ from django.conf import settings
 
 from agents.context import facts, people, results
 from agents.contracts import SUGGESTIONS, ErrorCode, ToolResult, failure
-from agents.journal import journal
 from agents.tools.base import ToolContext
 from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
@@ -53,7 +52,7 @@ def act(
     reason: str = "",
     account_id: UUID | None = None,
 ) -> ActionResult:
-    """Hand one action request to the guardrails and keep what came of it."""
+    """Hand one action request to the guardrails. What came of it is kept with the call's result."""
     request = _request(
         context,
         action_type,
@@ -65,7 +64,9 @@ def act(
     )
     with context.acting:
         result = executor.execute(request)
-        journal.add_action(context.lease, describe_result(result))
+    context.acted.append(describe_result(result))
+    if result.left:
+        context.left.append(result.left)
     return result
 
 

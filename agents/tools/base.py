@@ -14,11 +14,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agents.context import schemas
+from agents.context import people, schemas
 from agents.contracts import CallRecord, InboundMail, Person, ToolResult, failure
 from agents.journal.leases import Lease
 from agents.journal.steps import Ending
 from agents.tools import forms
+from guardrails.contracts import Capability
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
 from integrations.network import strict_json
@@ -57,7 +58,9 @@ class ToolContext:
     agent_version: str = ""  # agents.turns.roster.Agent.version
     said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
-    names: Mapping[str, str] = field(default_factory=dict)  # of listed labels and folders, by id
+    capabilities: Sequence[Capability] = ()  # as they were when the turn's agent began
+    acted: list[Mapping[str, Any]] = field(default_factory=list)  # what its actions came to
+    left: list[Mapping[str, Any]] = field(default_factory=list)  # and what providers answered
     # Held while an action is carried out: by one at a time of the agents that work side by side.
     acting: AbstractContextManager[object] = field(default_factory=nullcontext)
 
@@ -66,6 +69,23 @@ class ToolContext:
         """Whom a call of a model by a tool is counted for."""
         account = self.mail.account if self.mail else None
         return self.person.payer(self.lease.turn_id, account=account)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What the listed labels and folders are called, by id."""
+        return people.name_targets(self.capabilities)
+
+    def complete(
+        self, action_type: str, params: Mapping[str, Any]
+    ) -> Mapping[str, Any] | ToolResult:
+        """The arguments of an action as they are meant (`agents.tools.forms.complete`)."""
+        return forms.complete(
+            self.person,
+            action_type,
+            params,
+            capabilities=self.capabilities,
+            mail_id=self.mail.email_id if self.mail else "",
+        )
 
     def action_id(self, number: int) -> UUID:
         """The id of this call's n-th action (from 0): the same whenever the call is run again.

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from agents.contracts import CallRecord, ErrorCode, StepRecord, ToolResult, failure
 from agents.journal import journal
-from agents.journal.leases import Lease, LeaseLost
+from agents.journal.leases import LeaseLost
 from agents.tools import acting, forms, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from audit.contracts import LedgerError
@@ -117,7 +117,7 @@ def run_calls(
 
     def finish(call: CallRecord, done: Done) -> None:
         metering.add(done.cost)  # for the call that this run is below, if it is below one
-        finished[call.id] = _finish(contexts[call.id].lease, call, done)
+        finished[call.id] = _finish(contexts[call.id], call, done)
 
     finished: dict[UUID, CallRecord] = {}
     side_by_side = _side_by_side(reading, telemetry.carried(one), contexts)
@@ -126,8 +126,15 @@ def run_calls(
     return finished
 
 
-def _finish(lease: Lease, call: CallRecord, done: Done) -> CallRecord:
-    return journal.finish_call(lease, call, done.result, latency_ms=done.latency_ms, cost=done.cost)
+def _finish(context: ToolContext, call: CallRecord, done: Done) -> CallRecord:
+    return journal.finish_call(
+        context.lease,
+        call,
+        done.result,
+        latency_ms=done.latency_ms,
+        cost=done.cost,
+        actions=context.acted,
+    )
 
 
 def _side_by_side(
@@ -157,7 +164,7 @@ def _side_by_side(
             call = waiting.pop(future)
             yield call, Done(TOO_SLOW, int((time.monotonic() - started) * 1000))
             if not future.cancel():
-                future.add_done_callback(partial(_note_late, contexts[call.id].lease, call))
+                future.add_done_callback(partial(_note_late, contexts[call.id], call))
 
 
 def _in_order(
@@ -195,12 +202,12 @@ def _seconds(call: CallRecord, tools: Mapping[str, Tool[Arguments]]) -> float:
     return float((tool and tool.timeout_seconds) or settings.TOOL_TIMEOUT_SECONDS)
 
 
-def _note_late(lease: Lease, call: CallRecord, future: Future[Done]) -> None:
+def _note_late(context: ToolContext, call: CallRecord, future: Future[Done]) -> None:
     """What came too late changes nothing, and stands among the turn's events while it runs."""
     try:
         done = future.result()
         log.warning("tool.late", extra={"tool": call.name, "call": str(call.id)})
-        _finish(lease, call, done)
+        _finish(context, call, done)
     except LeaseLost:
         pass  # the turn has gone on without it
     finally:

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult, failure
-from agents.tools import forms, placeholders
+from agents.tools import placeholders
 from agents.tools.acting import act, record_refused, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
@@ -34,7 +34,7 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
     if arguments.account_id is not None and arguments.account_id not in known:
         record_refused(context)
         return failure("INVALID_INPUT", "There is no such account.", recoverable=True)
-    params = forms.complete(context.person, arguments.action_type, arguments.params)
+    params = context.complete(arguments.action_type, arguments.params)
     if isinstance(params, ToolResult):
         return params
     typed = context.user_words

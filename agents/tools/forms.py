@@ -13,10 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agents.context import clock, people, schemas
+from agents.context import clock, schemas
 from agents.contracts import Person, ToolResult, failure
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.actions.registry import BY_NAME
+from guardrails.contracts import Capability
 from guardrails.facts.text import visible
 from integrations.network import strict_json
 from knowledge.search import retrieval
@@ -105,26 +106,33 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def complete(
-    person: Person, action_type: str, params: Mapping[str, Any]
+    person: Person,
+    action_type: str,
+    params: Mapping[str, Any],
+    *,
+    capabilities: Sequence[Capability],
+    mail_id: str = "",
 ) -> Mapping[str, Any] | ToolResult:
     """The arguments of an action as they are meant, or the result that says what is wrong with
     their form. Those of an action that nobody knows stay as they are.
 
-    A listed target may be called by its name, an item by the id that Remit gave it, and a time
-    without a zone is the user's.
+    A listed target (of the `capabilities`) may be called by its name, an item by the id that
+    Remit gave it, and a time without a zone is the user's. The mail at hand (`mail_id`, as its
+    provider calls it) is not looked up.
     """
     action = BY_NAME.get(action_type)
     if action is None:
         return params
     given = loosen(params, action.arguments)
-    names = _ids_by_name(person, action) if NAMED_KINDS.intersection(action.takes) else {}
+    named = NAMED_KINDS.intersection(action.takes)
+    names = _ids_by_name(capabilities, action) if named else {}
     for name, kind in action.classes.items():
         value = given.get(name)
         if kind == "target":
             given[name] = _named(value, names)
         elif kind == "time" and isinstance(value, str):
             given[name] = _in_zone(value, person.time_zone)
-        elif kind == "object" and isinstance(value, str):
+        elif kind == "object" and isinstance(value, str) and value != mail_id:
             given[name] = _provider_id(value, person)
         if name not in params and given.get(name) is None:
             given.pop(name, None)
@@ -139,12 +147,12 @@ def complete(
     return given
 
 
-def _ids_by_name(person: Person, action: AnyAction) -> Mapping[str, str]:
+def _ids_by_name(capabilities: Sequence[Capability], action: AnyAction) -> Mapping[str, str]:
     """The listed targets of an action by their names, as far as a name is one's alone and nobody's
-    id. One query."""
+    id."""
     listed = [
         target
-        for capability in people.list_capabilities(person)
+        for capability in capabilities
         if capability.action_type == action.name
         for target in capability.targets
         if target.kind in NAMED_KINDS

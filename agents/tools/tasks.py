@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 
 from agents.context.prompts import TASK_EXTRACTION
 from agents.contracts import ErrorCode, ToolResult, failure
-from agents.tools import forms, open_item
+from agents.tools import open_item
 from agents.tools.acting import act, describe_result
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.retrieve_context import describe_items, number_items
@@ -107,7 +107,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     wanted = []
     for task in arguments.tasks:  # all of them are looked at before the first is asked for
         given = {"project_key": arguments.project_key, **task.model_dump(exclude_none=True)}
-        params = forms.complete(context.person, "create_jira_task", given)
+        params = context.complete("create_jira_task", given)
         if isinstance(params, ToolResult):
             return params
         wanted.append(params)

@@ -107,7 +107,7 @@ def _spent(run: Run) -> Spent:
     if not run.steps:
         if run.parent_call:
             return _noted(run)
-        return Spent(stopped=journal.stop_asked(run.lease))
+        return Spent(stopped=not run.lease.is_new and journal.stop_asked(run.lease))
     calls = run.steps[-1].calls
     is_asked_next = bool(calls) and all(call.result is not None for call in calls)
     return _noted(run) if is_asked_next else NOTHING

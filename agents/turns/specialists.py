@@ -64,7 +64,7 @@ def delegate_for(
                 delegate=delegate,
                 deadline=deadline,
                 acting=acting,
-                names=people.name_targets(capabilities),
+                capabilities=capabilities,
             ),
             model=agent.model,
             steps=journal.load_steps([lease.turn_id]).get((lease.turn_id, parent.id), []),

@@ -175,7 +175,7 @@ def _work(lease: Lease, turn: Turn, *, stream: bool) -> None:
             call=call,
             delegate=delegate,
             deadline=deadline,
-            names=people.name_targets(capabilities),
+            capabilities=capabilities,
         ),
         language=turn.language,
         stream=stream,

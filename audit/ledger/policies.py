@@ -4,7 +4,9 @@ action, so they lie under the organisation's data key (audit.ledger.vault) and g
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from django.db import connections
 
@@ -18,6 +20,10 @@ SELECT %s, %s, %s
 WHERE EXISTS (SELECT FROM audit_data_key WHERE tenant_id = %s AND wrapped IS NOT NULL)
 ON CONFLICT (tenant_id, digest) DO NOTHING
 """
+
+
+# By session, so that one database brought back from a backup is asked again.
+_seen: WeakKeyDictionary[Any, set[tuple[UUID, str]]] = WeakKeyDictionary()
 
 
 class Altered(Exception):
@@ -39,11 +45,21 @@ def store(*, tenant_id: UUID, digest: str, body: str) -> None:
     """Store a policy under its digest, if it is not there. `body` is its canonical JSON and
     `digest` the SHA-256 of that, in hex. One query where it is there already.
 
+    What this session of the database has seen there is not asked again: nothing is removed before
+    the organisation's end.
+
     Without a data key, as after the organisation's end, nothing is stored, and
     audit.ledger.ledger.append refuses the row that would name it. Raises ValueError for
     another digest.
     """
+    connection = connections[LEDGER]
+    connection.ensure_connection()
+    seen = _seen.setdefault(connection.connection, set())
+    if (tenant_id, digest) in seen:
+        return
     if LedgerPolicy.objects.filter(tenant_id=tenant_id, digest=digest).exists():
+        if not connection.in_atomic_block:
+            seen.add((tenant_id, digest))
         return
     if sha256(body.encode()).hexdigest() != digest:
         raise ValueError("That is not the digest of this policy.")

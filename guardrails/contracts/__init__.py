@@ -141,7 +141,8 @@ class ActionResult:
     `handled` says who decided and when, where a person was asked; `late`, that a person's word
     came after another decision, or was about another card, and changed nothing.
     `can_be_asked_for` says that the user may ask operators to permit what was refused, and
-    `ambiguity` which name kept it from being done.
+    `ambiguity` which name kept it from being done. `left` is the object as the provider left it,
+    as far as it said so just now; nothing that is recorded has it.
     """
 
     status: ResultStatus
@@ -161,6 +162,7 @@ class ActionResult:
     late: bool = False
     can_be_asked_for: bool = False
     ambiguity: Ambiguity | None = None
+    left: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,6 +96,7 @@ class PolicySnapshot:
     listed_targets: tuple[ListedTarget, ...]
     ceiling: tuple[Limit, ...] = ()
     switches: tuple[Switch, ...] = ()
+    has_shadow: bool = False  # a draft decides beside it; no part of what is decided
 
     def switch(self, action_type: str, source: str) -> Switch | None:
         """A kill switch that stops this action."""

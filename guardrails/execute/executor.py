@@ -263,8 +263,10 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
     request, decision, action = this.request, judgement.decision, judgement.action
     if action is None:
         raise ValueError("a refusal performs nothing")
+    filed: tuple[str, ...] = ()
     if this.confirmation is None and judgement.arguments is not None:
-        own_mail.note(request, action, judgement.arguments, decision, judgement.facts)
+        own_mail.note(request, action, judgement.arguments, decision)
+        filed = own_mail.list_filed(action, judgement.arguments, decision, judgement.facts)
     unasked = None if this.confirmation else decision.unasked
     draft_rows.note(request, action, judgement.arguments, judgement.facts, unasked=unasked)
     writer = writes.writer(request.account)
@@ -275,8 +277,10 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
     # Asked again now that the attempt is committed: whatever stops it after this sees it.
     present = stops.read_stops(
         account_id=request.account.id,
+        action_id=request.action_id,
         action_type=request.action_type,
         allowed_action_id=decision.rule_id,
+        filed=filed,
     )
     if stopped := why_stopped(present, undoes=bool(request.origin.undoes)):
         return settling.close(attempt, status="failed", reason=stopped, stopped=True)

@@ -4,7 +4,7 @@ Nothing is performed here. Every end is a row in the ledger. Only a proof that n
 lead to another attempt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -60,7 +60,7 @@ def succeeded(
     at = {"performed_at": performed_at.isoformat()} if performed_at else {}
     draft_rows.name(attempt, answer)
     result, artifacts = outcomes.outcome(attempt, answer)
-    return close(
+    done = close(
         attempt,
         status="succeeded",
         reason="performed",
@@ -68,6 +68,7 @@ def succeeded(
         artifacts=artifacts,
         latency_ms=latency_ms,
     )
+    return replace(done, left=answer) if isinstance(answer, Mapping) else done
 
 
 def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> ActionResult | None:

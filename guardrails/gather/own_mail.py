@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count
 
 from guardrails.actions.base import AnyAction, Arguments
@@ -18,11 +17,15 @@ from guardrails.facts.facts import Facts
 from guardrails.models import AgentFiling, AgentMail
 from integrations.contracts import AccountRef
 
-# Every action by a model, and without the transaction that Django puts around it.
-_FILE = """
-INSERT INTO guardrails_agentfiling (account_id, action_id, item_id)
-SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING
-"""
+
+def list_filed(
+    action: AnyAction, arguments: Arguments, decision: Decision, facts: Facts | None
+) -> tuple[str, ...]:
+    """The mails that this action files, for `guardrails.gather.stops` to note."""
+    if not action.in_patterns:
+        return ()
+    others = action.others_changed(arguments, facts, decision.removals) if facts else ()
+    return (action.object_id(arguments) or "", *others)
 
 
 def note(
@@ -30,15 +33,9 @@ def note(
     action: AnyAction,
     arguments: Arguments,
     decision: Decision,
-    facts: Facts | None,
 ) -> None:
-    """The agent is about to do this without a person's word. Receivers whom the user typed
+    """The agent is about to send this without a person's word. Receivers whom the user typed
     in this request are the user's own. Once, however often it is tried."""
-    if action.in_patterns:
-        others = action.others_changed(arguments, facts, decision.removals) if facts else ()
-        items = [action.object_id(arguments) or "", *others]
-        with connection.cursor() as cursor:
-            cursor.execute(_FILE, [request.account.id, request.action_id, items])
     if not action.sends_mail:
         return
     addresses = {

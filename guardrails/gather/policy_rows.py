@@ -32,7 +32,8 @@ SELECT a.id, a.paused OR o.paused,
      FROM guardrails_killswitch s
      WHERE s.lifted_at IS NULL
        AND (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
-       AND (s.account_id IS NULL OR s.account_id = a.id))::text
+       AND (s.account_id IS NULL OR s.account_id = a.id))::text,
+    EXISTS (SELECT FROM guardrails_shadowpolicy p WHERE p.account_id = a.id)
 FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
 WHERE a.id = ANY(%s)
 """
@@ -50,7 +51,7 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
     with connection.cursor() as cursor:
         cursor.execute(READ, [list(by_id)])
         found = {row[0]: row[1:] for row in cursor.fetchall()}
-    gone = True, None, None, None, None
+    gone = True, None, None, None, None, False
     return {id: _snapshot(account, *found.get(id, gone)) for id, account in by_id.items()}
 
 
@@ -61,6 +62,7 @@ def _snapshot(
     listed_targets: str | None,
     ceiling: str | None,
     switches: str | None,
+    has_shadow: bool,
 ) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=account.id,
@@ -94,6 +96,7 @@ def _snapshot(
             Switch(id=id, action_type=action_type, source=source, why=why)
             for id, action_type, source, why in _rows(switches)
         ),
+        has_shadow=has_shadow,
     )
 
 

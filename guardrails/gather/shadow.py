@@ -22,7 +22,8 @@ UNCLEAR = "unclear"  # it looks at facts that were not read
 
 
 def beside(request: ActionRequest, judgement: Judgement) -> Judgement:
-    """The same judgement, with what the account's shadow says to it. Never raises. One query."""
+    """The same judgement, with what the account's shadow says to it. Never raises. One query
+    where it has one."""
     try:
         return replace(judgement, shadow=_said(request, judgement))
     except Exception:  # the real decision stands, whatever the shadow does
@@ -32,10 +33,12 @@ def beside(request: ActionRequest, judgement: Judgement) -> Judgement:
 
 def _said(request: ActionRequest, judgement: Judgement) -> Mapping[str, Any]:
     account = request.account
+    if judgement.policy is None or not judgement.policy.has_shadow:
+        return {}
     row = ShadowPolicy.objects.filter(
         account_id=account.id, account__organisation_id=account.organisation_id
     ).first()
-    if row is None or judgement.policy is None or not judgement.grounds:
+    if row is None or not judgement.grounds:
         return {}
     wanted = PolicyFile.model_validate(row.content)
     found = evidence.decide_on(

@@ -7,6 +7,7 @@ that the agent sent unasked. An operator lets somebody in by listing them as a r
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts, Need
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
@@ -53,14 +54,17 @@ def look_up_strangers(
     return replace(facts, strangers=find_strangers(account, asked, met))
 
 
-def is_stranger(account: AccountRef, reader: Reader, sender: str) -> bool:
+def is_stranger(
+    account: AccountRef, reader: Reader, sender: str, *, policy: PolicySnapshot | None = None
+) -> bool:
     """Whether the sender of a mail is one. Doubt about who that is, or about what the user sent,
-    means no. Raises ProviderError."""
+    means no. `policy`: the account's, where it was read already. Raises ProviderError."""
     address = targets.address_or_none(sender)
     if address is None:
         return False
     known = {address: reader.correspondence(address)}
-    return bool(policy_snapshot(account).unlisted(find_strangers(account, [address], known)))
+    found = find_strangers(account, [address], known)
+    return bool(found and (policy or policy_snapshot(account)).unlisted(found))
 
 
 def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:

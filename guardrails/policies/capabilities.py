@@ -1,6 +1,6 @@
 """What agents may try for each account, as their prompts and tools need it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from guardrails.actions import registry
@@ -10,10 +10,12 @@ from guardrails.gather.policy_rows import policy_snapshots
 from integrations.contracts import AccountRef
 
 
-def find_capabilities(accounts: Sequence[AccountRef]) -> dict[UUID, tuple[Capability, ...]]:
+def find_capabilities(
+    accounts: Sequence[AccountRef], policies: Mapping[UUID, PolicySnapshot] | None = None
+) -> dict[UUID, tuple[Capability, ...]]:
     """What the agent may try for each account: nothing that would be refused for certain.
-    One query."""
-    snapshots = policy_snapshots(accounts)
+    One query, none where the accounts' policies were read already."""
+    snapshots = policies or policy_snapshots(accounts)
     return {
         account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts
     }

@@ -1,4 +1,4 @@
-"""Webhooks in: proved, stored and queued in one transaction, answered with 202.
+"""Webhooks in: proved, stored and queued in one statement, answered with 202.
 
 Signatures follow Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature).
 Nothing of the body is parsed before the signature holds. The push is a hint: what is done
@@ -12,7 +12,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, InterfaceError, transaction
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -23,10 +23,10 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from integrations.contracts.events import ItemEvent, WebhookEvent
 from integrations.database import trouble
-from integrations.models import Account, Delivery, Organisation
 from integrations.network import strict_json
 
 log = logging.getLogger(__name__)
+Accept = Callable[[str, str, ItemEvent], tuple[UUID, bool]]
 Kind = Literal["created", "updated", "deleted"]
 MAX_ID_LENGTH = 200
 SIGNATURE_SECONDS = 300  # on either side of now, as the library of Standard Webhooks has it
@@ -99,57 +99,15 @@ def parse(*, kind: Kind, body: bytes) -> ItemEvent:
     return event
 
 
-def accept_delivery(
-    *, slug: str, webhook_id: str, event: ItemEvent, enqueue: Callable[[UUID], None]
-) -> tuple[UUID, bool]:
-    """Store one verified event and queue its work, both or neither.
-
-    Returns the delivery's id and whether it is new: the same webhook id again stores and
-    queues nothing. An unknown user is stored too, so that every accepted event is accounted
-    for. Raises Refused when the organisation does not exist.
-    """
-    account = (
-        Account.objects.select_related("organisation")
-        .filter(organisation__slug=slug, external_user_id=event.user_id, source=event.source)
-        .first()
-    )
-    organisation = account.organisation if account else _find_organisation(slug)
-    try:
-        with transaction.atomic():
-            delivery = Delivery.objects.create(
-                organisation=organisation,
-                webhook_id=webhook_id,
-                account=account,
-                kind=event.kind,
-                source=event.source,
-                source_id=event.source_id,
-                body=event.model_dump(mode="json", exclude_none=True),
-                lease_expires_at=timezone.now() + QUEUE_PATIENCE,
-            )
-            enqueue(delivery.id)
-    except IntegrityError:
-        known = Delivery.objects.filter(organisation=organisation, webhook_id=webhook_id).first()
-        if known is None:
-            raise
-        return known.id, False
-    return delivery.id, True
-
-
-def _find_organisation(slug: str) -> Organisation:
-    organisation = Organisation.objects.filter(slug=slug).first()
-    if organisation is None:
-        raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
-    return organisation
-
-
 @method_decorator(csrf_exempt, name="dispatch")
 class WebhookView(View):
     """`POST /webhooks[/<organisation>]/item-<kind>`: 202 once it is safely stored."""
 
     http_method_names = ["post"]
     kind: Kind = "created"
-    # What queues the work. Wired in config.urls, because this app knows nothing of agents.
-    enqueue: Callable[[UUID], None] | None = None
+    # What stores the event of an organisation under its webhook id, and queues the work: the
+    # delivery's id, and whether it is new. Wired in config.urls, as this app knows no agents.
+    store: Accept | None = None
 
     def post(self, request: HttpRequest, slug: str = "default") -> HttpResponse:
         try:
@@ -175,11 +133,9 @@ class WebhookView(View):
             raise Refused(413, "too_large", "The body is too large.")
         webhook_id = verify(slug=slug, body=body, headers=request.headers)
         event = parse(kind=self.kind, body=body)
-        if self.enqueue is None:
-            raise RuntimeError("WebhookView.enqueue is not wired")
-        delivery_id, new = accept_delivery(
-            slug=slug, webhook_id=webhook_id, event=event, enqueue=self.enqueue
-        )
+        if self.store is None:
+            raise RuntimeError("WebhookView.store is not wired")
+        delivery_id, new = self.store(slug, webhook_id, event)
         log.info("webhook.accepted", extra={"delivery": str(delivery_id), "new": new})
         return JsonResponse(
             {

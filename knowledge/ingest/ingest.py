@@ -22,6 +22,7 @@ from knowledge.ingest import (
     enrichment,
     indexing,
     item_files,
+    metadata,
     new_items,
     occurrences,
     passages,
@@ -29,7 +30,7 @@ from knowledge.ingest import (
 )
 from knowledge.ingest.enrichment import Reading
 from knowledge.ingest.mentions import replace_mentions
-from knowledge.ingest.page import DERIVED, FALLBACK, NO_LOOKUP, PageLookup
+from knowledge.ingest.page import NO_LOOKUP, PageLookup
 from knowledge.ingest.passages import Passage, Vectors
 from knowledge.ingest.reading import read_item
 from knowledge.models import Chunk, Item
@@ -104,7 +105,7 @@ def ingest(
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
     texts = _texts(target, parsed, stored, files)
     if texts is None:
-        if outcome := _touch(target, parsed):
+        if outcome := _refresh(target, parsed, stored) or _touch(target, parsed):
             return outcome
         texts = fetching.fetch(account, parsed.files, known={}, files=files)
     content = _content(
@@ -221,6 +222,14 @@ def _fresh(target: _Target) -> Item:
     )
 
 
+def _refresh(target: _Target, parsed: Parsed, stored: Item | None) -> IngestOutcome | None:
+    """What `_touch` does, where nobody else writes the item and no other depends on it."""
+    if stored is None or stored.deleted_at or parsed.content_type == "event":
+        return None
+    state = metadata.refresh(stored, parsed, target.version)
+    return IngestOutcome(state=state, item_id=stored.id, summary=stored.summary) if state else None
+
+
 def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
     """Bring up to date what is beside the content. None: the content is another by now."""
     with transaction.atomic():
@@ -231,9 +240,11 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
             return None
         if is_stale(target.version, stored=row.version, last_deleted_at=row.last_deleted_at):
             return IngestOutcome(state="stale", item_id=row.id, summary=row.summary)
-        derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
+        derived = {name: row.metadata[name] for name in metadata.DERIVED if name in row.metadata}
         before = (row.metadata, row.occurred_at, row.identifiers)
-        _set_metadata(row, target, parsed, fallback=FALLBACK in row.metadata)
+        metadata.set_metadata(
+            row, parsed, target.version, fallback=metadata.FALLBACK in row.metadata
+        )
         row.metadata |= derived
         if before != (row.metadata, row.occurred_at, row.identifiers):
             described = indexing.describe(row.sender_name, row.metadata)
@@ -297,12 +308,5 @@ def _fill(row: Item, target: _Target, content: _Content) -> RawSQL:
     row.sender_name, row.sender_address = parsed.sender_name, parsed.sender_address
     row.content_hash = parsed.content_hash
     row.deleted_at, row.ingested_at = None, target.now
-    _set_metadata(row, target, parsed, fallback=reading.fallback)
+    metadata.set_metadata(row, parsed, target.version, fallback=reading.fallback)
     return indexing.index(row)
-
-
-def _set_metadata(row: Item, target: _Target, parsed: Parsed, *, fallback: bool) -> None:
-    row.metadata = parsed.metadata | ({FALLBACK: True} if fallback else {})
-    row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
-    row.source_version = target.version.number
-    row.source_updated_at = target.version.updated_at

@@ -17,7 +17,7 @@ from knowledge.ingest import write_counts
 from knowledge.ingest.mentions import replace_mentions
 from knowledge.ingest.passages import Passage, Vectors
 from knowledge.models import Item, ItemFile
-from knowledge.text.subjects import Subject
+from knowledge.text.subjects import Subject, words
 
 _COLUMNS = tuple(str(field.column) for field in Item._meta.concrete_fields)
 _FILE_COLUMNS = tuple(
@@ -53,28 +53,59 @@ _CONTENT = """
             USING (digest)
     )"""
 
-# Everyone whom it mentions is known, and by the name that it gives them: then nothing is to be
-# done for them but to keep them from being deleted as orphans meanwhile.
-_KNOWN = """
+# Everyone whom it mentions is known, by the name that it gives them, or is new: then nothing is to
+# be done for the first but to keep them from being deleted as orphans meanwhile, and the others are
+# made. They are locked in the order in which others lock them.
+_PEOPLE = """
     wanted AS (
-        SELECT *
-        FROM jsonb_to_recordset(%s::jsonb) given (kind text, key text, role text, name text)
+        SELECT * FROM jsonb_to_recordset(%s::jsonb) given (
+            kind text, key text, role text, name text, address text, words text[]
+        )
     ),
+    owner AS (SELECT %s::uuid AS organisation_id, %s::text AS external_user_id),
     known AS (
         SELECT entity.id, wanted.role
-        FROM wanted JOIN knowledge_entity entity
-            ON entity.organisation_id = %s AND entity.external_user_id = %s
-            AND (entity.kind, entity.key) = (wanted.kind, wanted.key)
-        WHERE wanted.name IN ('', entity.name) OR wanted.role <> 'sender' AND entity.name <> ''
+        FROM wanted, owner JOIN knowledge_entity entity USING (organisation_id, external_user_id)
+        WHERE (entity.kind, entity.key) = (wanted.kind, wanted.key)
+            AND (wanted.name IN ('', entity.name)
+                OR wanted.role <> 'sender' AND entity.name <> '')
         ORDER BY entity.id FOR KEY SHARE OF entity
+    ),
+    missing AS (
+        SELECT owner.*, wanted.* FROM wanted, owner WHERE NOT EXISTS (
+            SELECT FROM knowledge_entity entity
+            WHERE entity.organisation_id = owner.organisation_id
+                AND entity.external_user_id = owner.external_user_id
+                AND (entity.kind, entity.key) = (wanted.kind, wanted.key)
+        )
+    ),
+    made AS (
+        INSERT INTO knowledge_entity (
+            organisation_id, external_user_id, kind, name, address, key, words
+        )
+        SELECT organisation_id, external_user_id, kind, name, address, key, words
+        FROM missing
+        WHERE (SELECT count(*) FROM wanted)
+                = (SELECT count(*) FROM known) + (SELECT count(*) FROM missing)
+            AND NOT EXISTS (
+                SELECT FROM knowledge_item
+                WHERE (account_id, source, source_id) = (%s, %s, %s)
+            )
+        ORDER BY kind, key
+        ON CONFLICT DO NOTHING
+        RETURNING id, kind, key
+    ),
+    mentioned AS (
+        SELECT id, role FROM known
+        UNION ALL SELECT made.id, wanted.role FROM made JOIN wanted USING (kind, key)
     )"""
-_ALL_KNOWN = "WHERE (SELECT count(*) FROM known) = (SELECT count(*) FROM wanted)"
+_ALL_THERE = "WHERE (SELECT count(*) FROM mentioned) = (SELECT count(*) FROM wanted)"
 
 # Both wait for the item: who is about to store the same one waits for that first.
 _MENTIONS = """
     mentions AS (
         INSERT INTO knowledge_mention (account_id, item_id, entity_id, role)
-        SELECT item.account_id, item.id, known.id, known.role FROM item, known
+        SELECT item.account_id, item.id, mentioned.id, mentioned.role FROM item, mentioned
     ),
     counts AS (
         INSERT INTO knowledge_writecount (account_id, language, slot, writes)
@@ -118,19 +149,22 @@ def store(
             ]
         ),
     ]
-    known = [
-        json.dumps([_columns(one, ("kind", "key", "role", "name")) for one in subjects]),
-        account.organisation_id,
-        account.external_user_id,
+    people = [
+        json.dumps([_subject(one) for one in subjects]),
+        *(account.organisation_id, account.external_user_id),
+        *(row.account_id, row.source, row.source_id),
     ]
     counts = [
         {"language": language, "slot": slot}
         for _, language, slot in write_counts.find_counts([row])
     ]
-    if _ran(_statement(search.sql, all_known=True), [*known, *content, json.dumps(counts)]):
+    # Of one who is mentioned twice it takes more to know which name counts.
+    simple = len({(one.kind, one.key) for one in subjects}) == len(subjects)
+    at_once = _statement(search.sql, all_there=True)
+    if simple and _ran(at_once, [*people, *content, json.dumps(counts)]):
         return True
     with transaction.atomic():
-        if not _ran(_statement(search.sql, all_known=False), content):
+        if not _ran(_statement(search.sql, all_there=False), content):
             return False
         replace_mentions(account=account, item_id=row.id, subjects=subjects, is_new=True)
         write_counts.count_writes([row])
@@ -138,15 +172,15 @@ def store(
 
 
 @cache
-def _statement(search: str, *, all_known: bool) -> str:
+def _statement(search: str, *, all_there: bool) -> str:
     content = _CONTENT.format(
         columns=", ".join(_COLUMNS),
         values=", ".join(search if name == "search" else f"given.{name}" for name in _COLUMNS),
-        condition=_ALL_KNOWN if all_known else "",
+        condition=_ALL_THERE if all_there else "",
         file_columns=", ".join(_FILE_COLUMNS),
         file_values=", ".join(f"given.{name}" for name in _FILE_COLUMNS),
     )
-    parts = [_KNOWN, content, _MENTIONS] if all_known else [content]
+    parts = [_PEOPLE, content, _MENTIONS] if all_there else [content]
     return f"WITH {','.join(parts)} SELECT id FROM item"  # noqa: S608  # only constants
 
 
@@ -160,5 +194,11 @@ def _item(row: Item) -> dict[str, Any]:
     return _columns(row, [name for name in _COLUMNS if name != "search"])
 
 
-def _columns(row: Item | ItemFile | Subject, names: Sequence[str]) -> dict[str, Any]:
+def _subject(subject: Subject) -> dict[str, Any]:
+    columns = ("kind", "key", "role", "name", "address")
+    found = {name: getattr(subject, name) for name in columns}
+    return found | {"words": list(dict.fromkeys(words(subject.name)))}
+
+
+def _columns(row: Item | ItemFile, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}

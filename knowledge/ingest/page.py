@@ -11,17 +11,15 @@ from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import metering
 from integrations.llm.completions import ModelError, Payer
-from knowledge.ingest import embedding_models, enrichment, occurrences
+from knowledge.ingest import embedding_models, enrichment
+from knowledge.ingest.metadata import DERIVED
 from knowledge.ingest.passages import Passage, Vectors, embed_passages, split_passages
 from knowledge.ingest.reading import read_item
 from knowledge.models import Item
-from knowledge.text.parsing import FILES_CUT, Parsed
+from knowledge.text.parsing import Parsed
 
 log = logging.getLogger(__name__)
 
-FALLBACK = "summary_fallback"
-# What stands in the metadata beside what the provider sent.
-DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
 MAX_PASSAGES = 256  # of a page: their vectors wait in memory
 
 

@@ -50,6 +50,11 @@ class Item(models.Model):
     metadata = models.JSONField(default=dict, blank=True)
     occurred_at = models.DateTimeField(help_text="Sent, modified, starting or created.")
     source_version = models.BigIntegerField(default=0, help_text="0: the provider gave none.")
+    own_since = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="Each version from this one on was made by an action of the assistant's own.",
+    )
     source_updated_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     last_deleted_at = models.DateTimeField(

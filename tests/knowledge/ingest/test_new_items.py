@@ -79,17 +79,18 @@ def stored(owner: AccountRef) -> list[Any]:
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["of strangers", "of people known already"])
+@pytest.mark.parametrize("twice", [{}, {"cc": ["john@company.com"]}], ids=["once", "twice named"])
 def test_one_statement_stores_what_step_by_step_would(
-    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, known: bool
+    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, known: bool, twice: dict[str, Any]
 ) -> None:
     at_once, by_steps = account(), account()
     for owner in (at_once, by_steps):
         if known:
             take(owner, rich(id="m0"))
-    take(at_once, rich())
+    take(at_once, rich(**twice))
     with monkeypatch.context() as patched:
         patched.setattr("knowledge.ingest.ingest.new_items.store", lambda *args, **options: False)
-        take(by_steps, rich())
+        take(by_steps, rich(**twice))
 
     assert stored(at_once) == stored(by_steps)
     assert len(stored(at_once)[1]) > 1
@@ -97,17 +98,19 @@ def test_one_statement_stores_what_step_by_step_would(
     assert (one.writes[0][1], one.languages) == (other.writes[0][1], other.languages)
 
 
-def test_an_item_of_people_known_already_is_one_statement(
-    model: ScriptedModel, django_assert_num_queries: Any
+@pytest.mark.parametrize("known", [False, True], ids=["of strangers", "of people known already"])
+def test_an_item_is_one_statement(
+    model: ScriptedModel, django_assert_num_queries: Any, known: bool
 ) -> None:
     owner = account()
-    take(owner, email())
+    if known:
+        take(owner, email())
 
     with django_assert_num_queries(6):
         take(owner, email(id="m2"))
 
-    assert Item.objects.count() == 2
-    assert Mention.objects.count() == 4
+    assert Entity.objects.count() == 2
+    assert Mention.objects.filter(item__source_id="m2").count() == 2
 
 
 @contextmanager

@@ -1,0 +1,126 @@
+"""What is beside an item's content: labels, times, who takes part. Brought up to date without a
+model, where nothing else of the item changed."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal
+
+from django.db import connection
+from pydantic import ValidationError
+
+from integrations.child import Ended, Unreadable
+from integrations.contracts import AccountRef, AnyItem
+from integrations.ports.registry import BY_SOURCE
+from knowledge.ingest import indexing, occurrences, write_counts
+from knowledge.ingest.reading import read_item
+from knowledge.models import Item
+from knowledge.text.parsing import FILES_CUT, Parsed
+from knowledge.versions import Version
+
+FALLBACK = "summary_fallback"
+# What stands in the metadata beside what the provider sent.
+DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
+
+# Of the version that was read, or of none: somebody else may have written the row since.
+_REFRESH = """
+WITH item AS (
+    UPDATE knowledge_item SET source_version = %s, source_updated_at = %s, own_since = %s,
+        metadata = %s::jsonb, occurred_at = %s, identifiers = %s {index}
+    WHERE id = %s AND source_version = %s AND source_updated_at IS NOT DISTINCT FROM %s
+        AND content_hash = %s AND metadata = %s::jsonb AND deleted_at IS NULL
+    RETURNING account_id
+),
+counts AS (
+    INSERT INTO knowledge_writecount (account_id, language, slot, writes)
+    SELECT item.account_id, given.language, given.slot, 1
+    FROM item, jsonb_to_recordset(%s::jsonb) given (language text, slot smallint)
+    ON CONFLICT (account_id, language, slot)
+    DO UPDATE SET writes = knowledge_writecount.writes + 1
+)
+SELECT account_id FROM item
+"""
+
+
+def set_metadata(row: Item, parsed: Parsed, version: Version, *, fallback: bool) -> None:
+    """Fill the row with what the provider sent beside the content; the caller saves it."""
+    row.metadata = parsed.metadata | ({FALLBACK: True} if fallback else {})
+    row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
+    row.source_version, row.source_updated_at = version.number, version.updated_at
+    row.own_since = None
+
+
+def refresh(
+    row: Item, parsed: Parsed, version: Version, *, own_since: int | None = None
+) -> Literal["metadata", "unchanged"] | None:
+    """Store what is beside the content, which is the same, and say whether it changed.
+    `own_since`: actions of the assistant made this version, and all from that one on. None where
+    somebody wrote the row meanwhile: then nothing was stored. Not for events, whose times depend
+    on others'. One statement."""
+    seen = (row.id, row.source_version, row.source_updated_at, row.content_hash)
+    before, described = (row.metadata, row.occurred_at, row.identifiers), _describe(row)
+    derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
+    set_metadata(row, parsed, version, fallback=False)
+    row.metadata |= derived
+    has_changed = before != (row.metadata, row.occurred_at, row.identifiers)
+    index, indexed = "", []
+    if _describe(row) != described:
+        search = indexing.index(row)
+        index = f", search = {search.sql}, languages = %s"
+        indexed = [*search.params, row.languages]
+    counts = [
+        {"language": language, "slot": slot}
+        for _, language, slot in (write_counts.find_counts([row]) if has_changed else ())
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _REFRESH.format(index=index),
+            [
+                *(row.source_version, row.source_updated_at, own_since),
+                *(json.dumps(row.metadata), row.occurred_at, row.identifiers),
+                *indexed,
+                *seen,
+                *(json.dumps(before[0]), json.dumps(counts)),
+            ],
+        )
+        if cursor.fetchone() is None:
+            return None
+    return "metadata" if has_changed else "unchanged"
+
+
+def note_own_actions(account: AccountRef, answers: Iterable[Mapping[str, Any]]) -> int:
+    """Store what actions of the assistant changed, by the provider's answers to them, so that the
+    word of it that the provider sends everybody tells nothing new (`Item.own_since`). Of how many
+    items: not where anything else changed too, or an answer is not the whole item. Two statements
+    an item."""
+    items: dict[str, list[AnyItem]] = {}
+    for answer in answers:
+        with suppress(ValidationError):
+            item = BY_SOURCE[account.source].item_type.model_validate(answer)
+            items.setdefault(item.id, []).append(item)
+    return sum(_note_own(account, each) for each in items.values())
+
+
+def _note_own(account: AccountRef, items: Sequence[AnyItem]) -> bool:
+    last, since = items[-1], items[0].version
+    # Nobody changed it in between: what a user did has to be looked at as such.
+    if since <= 1 or [one.version for one in items] != [*range(since, since + len(items))]:
+        return False
+    rows = Item.objects.defer("search").filter(
+        account_id=account.id, source=account.source, source_id=last.id, deleted_at=None
+    )
+    row = rows.filter(source_version=since - 1).first()
+    if row is None or row.content_type == "event":
+        return False
+    try:
+        parsed = read_item(last, source_id=last.id)
+    except (Unreadable, Ended):
+        return False
+    if parsed.content_hash != row.content_hash:
+        return False
+    version = Version(number=last.version, updated_at=last.updated_at)
+    return refresh(row, parsed, version, own_since=row.own_since or since) is not None
+
+
+def _describe(row: Item) -> tuple[str, str]:
+    return indexing.describe(row.sender_name, row.metadata)

@@ -1,0 +1,149 @@
+"""What tells of the assistant's own actions is stored and needs no work."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django_q.models import OrmQ
+
+from agents.inbound.intake import let_go
+from agents.models import Turn
+from agents.tasks import accept_delivery
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
+from integrations.models import Delivery
+from knowledge.models import Item
+from tests.knowledge.office import NOW, account
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner() -> AccountRef:
+    return account()
+
+
+def take_in(owner: AccountRef, *, kind: str = "updated", version: Any = 3) -> Delivery:
+    event = ItemEvent.model_validate(
+        {
+            "kind": kind,
+            "user_id": owner.external_user_id,
+            "source": owner.source,
+            "source_id": "m1",
+            "data": {"id": "m1", "version": version},
+            "timestamp": NOW,
+        }
+    )
+    id, new = accept_delivery(owner.organisation_slug, f"w-{uuid4()}", event)
+    assert new
+    return Delivery.objects.get(id=id)
+
+
+def store(owner: AccountRef, *, own_since: int | None, version: int) -> None:
+    Item.objects.create(
+        account_id=owner.id,
+        source=owner.source,
+        source_id="m1",
+        content_type="email",
+        occurred_at=NOW,
+        ingested_at=NOW,
+        source_version=version,
+        own_since=own_since,
+    )
+
+
+def begin_turn(owner: AccountRef) -> Turn:
+    return Turn.objects.create(
+        organisation_id=owner.organisation_id,
+        external_user_id=owner.external_user_id,
+        account_id=owner.id,
+        item_source_id="m1",
+        kind=Turn.Kind.INBOUND,
+        state=Turn.State.RUNNING,
+        principal="webhook",
+    )
+
+
+def how(delivery: Delivery) -> tuple[str, str, bool]:
+    """State, reason, and whether it has ended."""
+    delivery.refresh_from_db()
+    return delivery.state, delivery.reason, delivery.finished_at is not None
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_word_of_an_own_action_that_is_stored_is_skipped_in_one_statement(
+    owner: AccountRef, version: int
+) -> None:
+    store(owner, own_since=2, version=3)
+
+    delivery = take_in(owner, version=version)
+
+    assert how(delivery) == ("skipped", "own_action", True)
+    assert not OrmQ.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("own_since", "kind", "version"),
+    [
+        (None, "updated", 3),  # somebody else made it
+        (2, "updated", 1),
+        (2, "updated", 4),
+        (2, "created", 3),
+        (2, "updated", None),
+        (2, "updated", "3"),
+        (2, "updated", 10**30),
+    ],
+)
+def test_what_may_be_anybodys_is_queued(
+    owner: AccountRef, own_since: int | None, kind: str, version: Any
+) -> None:
+    store(owner, own_since=own_since, version=3)
+
+    delivery = take_in(owner, kind=kind, version=version)
+
+    assert how(delivery) == ("queued", "", False)
+    assert OrmQ.objects.count() == 1
+
+
+def test_what_comes_while_the_mails_turn_is_at_work_waits_for_its_end(owner: AccountRef) -> None:
+    begin_turn(owner)
+    early = [take_in(owner, version=number) for number in (2, 3, 4)]
+    odd = [take_in(owner, version=version) for version in ("3", None, [3], 10**30)]
+    assert {how(one) for one in (*early, *odd)} == {("queued", "turn_at_work", False)}
+    assert not OrmQ.objects.exists()
+    store(owner, own_since=2, version=3)
+
+    let_go(owner.id, "m1")
+
+    assert [how(one) for one in early] == [
+        ("skipped", "own_action", True),
+        ("skipped", "own_action", True),
+        ("queued", "", False),
+    ]
+    assert {how(one) for one in odd} == {("queued", "", False)}
+
+
+def test_of_another_mail_or_account_nothing_is_let_go(owner: AccountRef) -> None:
+    begin_turn(owner)
+    delivery = take_in(owner)
+
+    let_go(owner.id, "m2")
+    let_go(account().id, "m1")
+
+    assert how(delivery) == ("queued", "turn_at_work", False)
+
+
+def test_intake_is_one_statement(owner: AccountRef, django_assert_num_queries: Any) -> None:
+    event = ItemEvent(
+        kind="deleted",
+        user_id=owner.external_user_id,
+        source=owner.source,
+        source_id="m1",
+        data=None,
+        timestamp=NOW,
+    )
+    with django_assert_num_queries(1):
+        id, _ = accept_delivery(owner.organisation_slug, "w1", event)
+
+    assert isinstance(id, UUID)
+    assert accept_delivery(owner.organisation_slug, "w1", event) == (id, False)

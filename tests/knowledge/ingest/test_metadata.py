@@ -1,0 +1,106 @@
+from typing import Any
+
+import pytest
+
+from knowledge.ingest.ingest import ingest
+from knowledge.ingest.metadata import note_own_actions, refresh
+from knowledge.models import Item
+from knowledge.text.parsing import parse
+from knowledge.versions import Version
+from tests.knowledge.office import NOW, account, email, event, take
+from tests.model_server import ScriptedModel
+
+pytestmark = pytest.mark.django_db
+
+
+def answer(**changes: Any) -> dict[str, Any]:
+    """The mail as its provider answers with it."""
+    return email(**changes).model_dump(mode="json", by_alias=True)
+
+
+def test_what_an_own_action_changed_is_stored_by_its_answer(
+    model: ScriptedModel, django_assert_num_queries: Any
+) -> None:
+    owner = account()
+    take(owner, email(labels=["INBOX"]))
+
+    with django_assert_num_queries(2):
+        done = [answer(version=2, labels=["INBOX", "Bills"]), answer(version=3, labels=["Bills"])]
+        assert note_own_actions(owner, [{"id": "draft-1"}, *done]) == 1
+    assert note_own_actions(owner, [answer(version=4, labels=["Bills", "UNREAD"])]) == 1
+
+    row = Item.objects.get(account_id=owner.id)
+    assert (row.own_since, row.source_version) == (2, 4)
+    assert row.metadata["labels"] == ["Bills", "UNREAD"]
+    assert "bills" in str(row.search)
+
+
+def test_a_change_of_anybody_else_ends_what_is_known_as_own(model: ScriptedModel) -> None:
+    owner = account()
+    take(owner, email())
+    assert note_own_actions(owner, [answer(version=2, labels=["Bills"])])
+
+    take(owner, email(version=3, labels=[]))
+
+    row = Item.objects.get(account_id=owner.id)
+    assert (row.own_since, row.source_version) == (None, 3)
+    assert note_own_actions(owner, [answer(version=4, labels=["Bills"])])
+    row.refresh_from_db()
+    assert (row.own_since, row.source_version) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": 3},  # somebody was in between
+        {"version": 1},
+        {"version": 0},
+        {"version": 2, "body_text": "Other words."},
+        {"version": 2, "id": "m2"},
+        {"version": 2, "date": "never"},
+    ],
+)
+def test_an_answer_that_is_not_this_mail_one_version_on_stores_nothing(
+    model: ScriptedModel, changes: dict[str, Any]
+) -> None:
+    owner = account()
+    take(owner, email(labels=["INBOX"]))
+    told = answer(labels=[]) | changes
+
+    assert not note_own_actions(owner, [told])
+
+    row = Item.objects.get(account_id=owner.id)
+    assert (row.own_since, row.source_version, row.metadata["labels"]) == (None, 1, ["INBOX"])
+
+
+def test_an_event_is_left_to_its_webhook(model: ScriptedModel) -> None:
+    owner = account(source="calendar")
+    take(owner, event())
+
+    changed = event(version=2, location="Room 5").model_dump(mode="json", by_alias=True)
+    assert not note_own_actions(owner, [changed])
+
+
+def test_actions_between_which_somebody_changed_the_mail_are_left_to_their_webhooks(
+    model: ScriptedModel,
+) -> None:
+    owner = account()
+    take(owner, email())
+
+    assert not note_own_actions(owner, [answer(version=2), answer(version=4)])
+    assert Item.objects.get(account_id=owner.id).source_version == 1
+
+
+def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(model: ScriptedModel) -> None:
+    owner = account()
+    take(owner, email(labels=["INBOX"]))
+    seen = Item.objects.defer("search").get(account_id=owner.id)
+    take(owner, email(version=2, labels=["Bills"]))
+    newer = email(version=3, labels=[])
+
+    version = Version(number=3, updated_at=newer.updated_at)
+    assert refresh(seen, parse(newer, source_id="m1"), version) is None
+
+    row = Item.objects.get(account_id=owner.id)
+    assert (row.source_version, row.metadata["labels"]) == (2, ["Bills"])
+    assert ingest(account=owner, source_id="m1", item=newer, now=NOW).state == "metadata"
