@@ -24,7 +24,7 @@ EVENT = {
     "ends": "Mon 2026-03-16T11:00+01:00",
 }
 JOHNS = (
-    item(1, "Planning", **{"from": "John Smith (john@company.com)"}),
+    item(1, "Planning", "Le plan de la semaine", **{"from": "John Smith (john@company.com)"}),
     item(
         2, "Delivery", **{"from": "John Doe (johnd@client.com)", "date": "2026-03-01T09:00+01:00"}
     ),
@@ -207,9 +207,19 @@ def test_an_item_is_found_by_its_words_and_then_acted_on(
     assert dialogue.calls() == [execution(name, params)]
 
 
-@pytest.mark.parametrize("answer", ["John Doe", "johnd@client.com", "1"])
-def test_of_several_people_of_a_name_the_user_is_asked_which(client: OpenAI, answer: str) -> None:
-    dialogue = asking(client, "Archive John's latest mail.")
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Archive John's latest mail.", "John Doe"),
+        ("Archiviere die Mail von John.", "johnd@client.com"),
+        ("Archive le courriel de John.", "1"),
+        ("Archiva el correo de John.", "Doe, please"),
+    ],
+)
+def test_of_several_people_of_a_name_the_user_is_asked_which(
+    client: OpenAI, text: str, answer: str
+) -> None:
+    dialogue = asking(client, text)
     dialogue.answers()
     dialogue.returns(found(*JOHNS))
     [(name, asked)] = dialogue.calls()

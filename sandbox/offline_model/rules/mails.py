@@ -15,6 +15,7 @@ from sandbox.offline_model.language import (
     one_line,
     quoted,
     shortened,
+    word_set,
 )
 from sandbox.offline_model.rules import dates, named, questions
 from sandbox.offline_model.rules.acting import UNSAID, act, carry_out, say_only
@@ -91,11 +92,16 @@ _NEWEST = re.compile(
 _OWNER = re.compile(
     r"(?:the\s+)?(?P<person>[^\W\d_a-zß-ÿ][\w. -]{0,60}?)['\u2019]s?\s+(?P<what>.+)", re.DOTALL
 )
-_FROM = re.compile(rf"\b{_MAIL}\s+(?:from|of|by|von|de)\s+(?P<person>[^\W\d_a-zß-ÿ].*)", re.DOTALL)
+_FROM = re.compile(
+    rf"\b(?i:{_MAIL})\s+(?i:from|of|by|von|de)\s+(?P<person>[^\W\d_a-zß-ÿ].*)", re.DOTALL
+)
 _NAME = re.compile(
     r"(?P<person>[^\W\d_a-zß-ÿ][\w'\u2019-]*(?:\s+[^\W\d_a-zß-ÿ][\w'\u2019-]*){0,3})\b"
 )
-_LITTLE = frozenset({"all", "every", "auf", "ihre", "seine", "rückfrage", "courriel", "correo"})
+_LITTLE = word_set(
+    """all every rückfrage courriel correo le la les l de du des d un une mon ma mes el los las una
+    mi mis al au aux"""
+)
 MailCall = Callable[[Json], Call | None]
 
 
