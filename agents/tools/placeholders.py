@@ -10,7 +10,8 @@ from typing import Any
 from agents.contracts import ToolResult, failure
 from guardrails.actions.registry import BY_NAME
 
-_BLANK = re.compile(r"\[[^\[\]\n]{2,40}\]|\{\{[^{}\n]{2,40}\}\}")
+# The text of a link is none.
+_BLANK = re.compile(r"\[[^\[\]\n]{2,40}\](?!\()|\{\{[^{}\n]{2,40}\}\}")
 _BEGINS = re.compile(
     r"\W*(?:(?:your|my|sender'?s?|insert|enter|add|recipient'?s?|ihr|ihre|ihren|dein|deine|deinen"
     r"|mein|meine|votre|vos|mon|ma|tu|su|mi|il tuo|il suo|il mio|la tua|la sua|ins[eé]r[a-zé]*"

@@ -25,6 +25,7 @@ def test_a_blank_is_found(blank: str) -> None:
         *("See [1] and [2, 3].", "[PROJ-12] is done", "[EXTERNAL] Re: offer", "a[0] = {}"),
         *("[sic]", "[John Smith](https://company.com)", "[Attachment: plan.pdf]", "[…]"),
         *("[x] done, [ ] open", "The [time zone] column", "{name: 7}", "[update]", "[mit Anna]"),
+        "Please [hier bestätigen](https://company.com), or [your account](https://company.com).",
     ],
 )
 def test_other_brackets_stay(text: str) -> None:
