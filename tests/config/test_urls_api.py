@@ -61,8 +61,8 @@ FILTERED = ("ledger", "ledger-export")
 # They name nobody, or try a server for somebody who may be new, or answer with a file that is
 # looked into elsewhere (tests/audit/bundle).
 OF_NOBODY = {"status", "ledger-feed", "account-try", "ledger-bundle"}
-# What each export has of its own.
-OWN = re.compile(r'"(export_id|generated_at|snapshot)":"[^"]*"')
+# What each answer has of its own: exports, and a count of the last day.
+OWN = re.compile(r'"(export_id|generated_at|since|snapshot)":"[^"]*"')
 
 
 def operations() -> Iterator[tuple[str, str, str, str]]:

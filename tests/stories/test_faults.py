@@ -19,7 +19,7 @@ pytestmark = [
 ]
 ME = "me@company.com"
 NUMBERS = range(8)  # of each collection: one is changed twice, one is deleted, one is put back
-DEATHS = [["commit"] * passed for passed in (9, 15, 3)]
+DEATHS = [["commit"] * passed for passed in (4, 9, 3)]
 ACTIVE = ["queued", "running"]
 
 
