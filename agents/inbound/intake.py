@@ -33,7 +33,7 @@ WITH place AS (
     WHERE o.slug = %(slug)s
     ORDER BY a.id LIMIT 1
 ),
-told AS (
+news AS (
     SELECT CASE
         WHEN %(kind)s <> 'updated' THEN 'new'
         WHEN EXISTS (
@@ -59,7 +59,7 @@ delivery AS (
         0, 0, FALSE,
         CASE what WHEN 'new' THEN %(until)s WHEN 'waits' THEN %(soon)s END::timestamptz, %(now)s,
         CASE what WHEN 'own' THEN %(now)s END::timestamptz
-    FROM place, told
+    FROM place, news
     ON CONFLICT (organisation_id, webhook_id) DO NOTHING
     RETURNING id, state, reason
 ),

@@ -49,7 +49,7 @@ def test_no_two_cases_have_the_same_name() -> None:
 def test_the_manual_counts_the_attacks() -> None:
     manual = (PROJECT_DIR / "docs" / "guardrails.md").read_text(encoding="utf-8")
     section = manual.partition("## Attacks we test\n")[2].partition("\n## ")[0]
-    told = {
+    written = {
         row: int(count)
         for row, count in re.findall(r"^\| (.+) \| (\d+) \|$", section, re.MULTILINE)
     }
@@ -57,5 +57,5 @@ def test_the_manual_counts_the_attacks() -> None:
     tried = Counter[str]()
     for case in CASES:
         tried[case.row] += case.attacks if isinstance(case, Story) else 1
-    assert told == tried
-    assert sum(told.values()) >= 200
+    assert written == tried
+    assert sum(written.values()) >= 200

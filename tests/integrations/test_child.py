@@ -1,7 +1,11 @@
 """What a stranger made may do to the child that reads it whatever it likes, and to nobody else."""
 
+import fcntl
 import os
 import signal
+import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,6 +24,13 @@ def child() -> Iterator[Child]:
 def pid(child: Child) -> int:
     assert child._process is not None
     return child._process.pid
+
+
+def is_asked(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether something waits that this process has not read."""
+    assert process.stdin is not None
+    unread = fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, bytes(4))
+    return int.from_bytes(unread, sys.byteorder) > 0
 
 
 @pytest.mark.parametrize(
@@ -67,6 +78,8 @@ def test_one_that_is_ended_from_outside_says_nothing_of_what_it_read(child: Chil
     os.kill(process.pid, signal.SIGSTOP)  # so that it does not answer before it dies
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(child.ask, "b")
+        while not is_asked(process):  # else it would be dead before, and another one asked
+            os.sched_yield()
         os.kill(process.pid, signal.SIGTERM)
         os.kill(process.pid, signal.SIGCONT)
         with pytest.raises(Ended):
