@@ -27,6 +27,7 @@ from knowledge.text.highlights import snippet
 log = logging.getLogger(__name__)
 
 ITEM_CHARS = 8_000
+VECTOR_SECONDS = 3.0  # somebody waits for what is found, and words find most of it
 NOTHING = SearchResult(items=(), entities=())
 
 
@@ -41,9 +42,9 @@ def search(
 
     Only items of `request.account_ids` are looked at. Without words in the query the newest
     items inside the filters are found. An entity filter that names nobody finds nothing.
-    When no vector can be had, or not by the deadline, the words alone decide. With
-    SEARCH_SELECTION and a `payer` a model chooses what comes first; `relevance` stays that of the
-    search. The number of queries is fixed, and no transaction is open while a model is asked.
+    When no vector can be had in VECTOR_SECONDS, or not by the deadline, the words alone decide.
+    With SEARCH_SELECTION and a `payer` a model chooses what comes first; `relevance` stays that of
+    the search. The number of queries is fixed, and no transaction is open while a model is asked.
     Raises ValueError for a time filter that makes no sense.
     """
     query = parse_query(request, now=now)
@@ -195,8 +196,10 @@ def _embedded(
     key = cache.build_vector_key(request.account_ids, model, query.text)
     if known := cache.load_vector(key):
         return known
+    until = Deadline.after(VECTOR_SECONDS)
+    until = min(until, deadline or until)
     try:
-        [vector] = llm.embed([query.text], payer=payer, model=model, deadline=deadline)
+        [vector] = llm.embed([query.text], payer=payer, model=model, deadline=until)
     except ModelError as error:
         log.warning("retrieval.without_vectors", extra={"code": error.code})
         return None

@@ -56,6 +56,27 @@ def test_a_connection_that_died_while_nobody_used_it_is_replaced_unseen(
     others.close_pool()
 
 
+@pytest.mark.parametrize(
+    ("process", "allowed"),
+    [
+        *((server, "10s") for server in ("web", "cluster", "turns", "sealer")),
+        *((command, "10min") for command in ("migrate", "command")),
+    ],
+)
+def test_a_server_may_be_idle_in_a_transaction_for_seconds_and_a_command_for_minutes(
+    process: str, allowed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "PROCESS", process)
+
+    options = settings.database(settings.DATABASE_URL)["OPTIONS"]["options"]
+
+    with psycopg.connect(
+        **parameters(connection.settings_dict["NAME"]) | {"options": options}
+    ) as session:
+        [found] = session.execute("SHOW idle_in_transaction_session_timeout").fetchone() or [""]
+    assert found == allowed
+
+
 SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.ALL)} | {
     "DATABASE_URL": "postgresql://elsewhere/remit",
     "REDIS_URL": "redis://elsewhere/0",

@@ -13,7 +13,7 @@ from knowledge.contracts import FoundEntity, SearchRequest, SearchResult
 from knowledge.ingest.ingest import forget, ingest
 from knowledge.models import ChunkVector, Item
 from knowledge.search import queries
-from knowledge.search.retrieval import get_items, search
+from knowledge.search.retrieval import VECTOR_SECONDS, get_items, search
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, document, email, event, issue
 from tests.model_server import ScriptedModel, scripted_model
@@ -264,8 +264,11 @@ def test_words_alone_decide_when_no_vector_can_be_had(
     mailbox: AccountRef, model: ScriptedModel
 ) -> None:
     model.fail_embeddings = 500
+    model.patience.clear()
 
     assert ids(find(mailbox, query="noodles")) == ["lunch"]
+    # However long it hangs, nobody waits for it any longer.
+    assert 0 < max(model.patience) <= VECTOR_SECONDS
 
 
 def test_vectors_of_another_model_are_not_compared(mailbox: AccountRef) -> None:
