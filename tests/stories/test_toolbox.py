@@ -19,7 +19,6 @@ from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
 from knowledge.search import agenda
-from tests.knowledge.office import event, take
 from tests.model_server import CONTENT, REVIEWER, Message, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -183,42 +182,6 @@ def test_the_calendar_tells_ends_attendees_collisions_and_free_time_in_the_users
         )
         assert all(b <= begins or a >= ends for a, b in busy)
     assert backwards["error"]["code"] == "INVALID_INPUT"
-
-
-def test_the_calendar_tells_collisions_places_answers_and_when_others_are_taken(
-    office: Office, chat: Chat
-) -> None:
-    """FINDINGS A1, A2. Maya declined the board, where Hannah is."""
-
-    def meeting(id: str, begins: str, ends: str, **fields: Any) -> None:
-        times = {"start": f"2027-03-08T{begins}:00+01:00", "end": f"2027-03-08T{ends}:00+01:00"}
-        answers = {"maya@company.com": fields.pop("maya", "accepted")}
-        answers |= {"hannah@company.com": "accepted"} if id != "dentist" else {}
-        people = [{"email": who, "status": said} for who, said in answers.items()]
-        given = event(id=id, title=id, attendees=people, **times, **fields)
-        take(office.account("maya", "calendar"), given)
-
-    meeting("planning", "10:00", "11:00", location="Room 4")
-    meeting("dentist", "10:30", "11:30")
-    meeting("board", "13:00", "14:00", maya="declined")
-    day = {"since": "2027-03-08", "free_minutes": 60}
-    _, model = chat(
-        calls(
-            ("read_calendar", day),
-            ("read_calendar", day | {"people": ["hannah@company.com"]}),
-            ("list_items", {"types": ["event"], "since": "2027-03-08T10:30"}),
-        )
-    )
-
-    alone, together, later = (one["data"] for one in results(model))
-    planning, dentist, board = alone["events"]
-    assert planning["place"] == "Room 4"
-    assert planning["attendees"] == ["maya@company.com: accepted", "hannah@company.com: accepted"]
-    assert alone["overlaps"] == [[planning["n"], dentist["n"]]]
-    assert board["takes_no_time"] is True
-    assert [slot["begins"][-11:-6] for slot in alone["free"]] == ["08:00", "11:30"]
-    assert [slot["begins"][-11:-6] for slot in together["free"]] == ["08:00", "11:30", "14:00"]
-    assert {one["title"] for one in later["items"]} == {"dentist", "board"}
 
 
 def test_the_agent_knows_whom_it_works_for_and_what_time_it_is(office: Office, chat: Chat) -> None:

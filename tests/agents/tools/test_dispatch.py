@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 
 from agents.context.results import CUT
-from agents.contracts import CallRecord, Person, StepRecord, ToolResult, failure
-from agents.journal import journal, leases
-from agents.journal.steps import Ending
-from agents.models import ToolCall, Turn, TurnEvent
+from agents.contracts import CallRecord, ToolResult, failure
+from agents.models import ToolCall, TurnEvent
 from agents.tools import dispatch, execute_action
 from agents.tools.base import Arguments, Tool, ToolContext
-from agents.tools.dispatch import run_calls
 from audit.contracts import LedgerError, Recorded
 from audit.ledger.selectors import actions_of_run
 from integrations.exceptions import (
@@ -23,9 +20,9 @@ from integrations.exceptions import (
     Rejected,
     Unavailable,
 )
-from integrations.llm.completions import Completion, ModelError, RequestedCall
-from integrations.llm.deadline import Deadline
+from integrations.llm.completions import ModelError
 from integrations.models import Account, Organisation
+from tests.agents.tools.bench import Bench
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 OK = ToolResult(success=True, data={"ok": True})
@@ -37,90 +34,20 @@ class Nothing(Arguments):
     word: str = ""
 
 
-def no_delegate(*_: Any) -> Ending:
-    raise AssertionError("nobody delegates here")
-
-
-class Bench:
-    """A turn with open calls, to be run with the tools of a test."""
-
-    def __init__(self) -> None:
-        organisation = Organisation.objects.create(slug="default", name="Default")
-        turn = Turn.objects.create(
-            organisation=organisation, external_user_id="maya", kind="inbound"
-        )
-        lease = leases.claim(turn.id)
-        assert lease is not None
-        self.lease, self.steps = lease, list[StepRecord]()
-        self.deadline = Deadline.after(60)
-        account = Account.objects.create(
-            organisation=organisation,
-            external_user_id="maya",
-            source="gmail",
-            address="maya@company.com",
-        ).ref()
-        self.person = Person(
-            organisation_id=organisation.id, external_user_id="maya", accounts=(account,)
-        )
-
-    def run(
-        self, *names: str, tools: list[Tool[Any]], arguments: str | list[str] = "{}"
-    ) -> list[dict[str, Any]]:
-        """One more step: the results of calls of these tools, in the order of the calls."""
-        given = [arguments] * len(names) if isinstance(arguments, str) else arguments
-        completion = Completion(
-            text="",
-            calls=tuple(
-                RequestedCall(id=name, name=name, arguments=text)
-                for name, text in zip(names, given, strict=True)
-            ),
-            model="m",
-            finish_reason="tool_calls",
-        )
-        step = journal.add_step(
-            self.lease,
-            parent_call=None,
-            agent="a",
-            number=len(self.steps) + 1,
-            completion=completion,
-            latency_ms=0,
-        )
-        self.steps.append(step)
-        done = run_calls(
-            step.calls,
-            tools={tool.name: tool for tool in tools},
-            context_for=self.context,
-            steps=self.steps,
-        )
-        self.steps[-1] = replace(step, calls=tuple(done[call.id] for call in step.calls))
-        stored = {row.id: row.result for row in ToolCall.objects.filter(id__in=done)}
-        assert stored == {call.id: done[call.id].result for call in step.calls}
-        return [dict(done[call.id].result or {}) for call in step.calls]
-
-    def context(self, call: CallRecord) -> ToolContext:
-        return ToolContext(
-            lease=self.lease,
-            person=self.person,
-            agent="a",
-            model="m",
-            trigger="chat",
-            principal="test",
-            user_words="",
-            mail=None,
-            pattern_id="",
-            call=call,
-            delegate=no_delegate,
-            deadline=self.deadline,
-        )
-
-
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
 
 
-def tool(name: str, run: Any, *, acts: bool = False) -> Tool[Any]:
-    return Tool(name=name, description="", arguments=Nothing, run=run, acts=acts)
+def tool(name: str, run: Any, *, acts: bool = False, delegates: bool = False) -> Tool[Any]:
+    return Tool(
+        name=name,
+        description="",
+        arguments=Nothing,
+        run=run,
+        acts=acts or delegates,
+        delegates=delegates,
+    )
 
 
 def never(*_: Any) -> ToolResult:
@@ -189,12 +116,10 @@ def test_calls_that_read_run_side_by_side(bench: Bench) -> None:
 
 def test_calls_that_act_run_one_after_another_in_the_models_order(bench: Bench) -> None:
     order: list[str] = []
-    running = threading.Lock()
 
     def act(context: ToolContext, _: Nothing) -> ToolResult:
-        assert running.acquire(blocking=False)
+        assert ToolCall.objects.exclude(result=None).count() == len(order)
         order.append(context.call.name)
-        running.release()
         return OK
 
     tools = [tool(name, act, acts=True) for name in ("b", "a", "c")]
@@ -203,6 +128,46 @@ def test_calls_that_act_run_one_after_another_in_the_models_order(bench: Bench) 
     bench.run("c", "a", "b", "a", tools=tools, arguments=words)
 
     assert order == ["c", "a", "b", "a"]
+
+
+def test_agents_work_side_by_side_and_between_what_acts_before_and_after_them(
+    bench: Bench,
+) -> None:
+    order: list[str] = []
+    together = threading.Barrier(2, timeout=60)
+
+    def act(context: ToolContext, _: Nothing) -> ToolResult:
+        order.append(context.call.name)
+        return OK
+
+    def work(*_: Any) -> ToolResult:
+        together.wait()
+        order.append("agent")
+        return OK
+
+    tools = [tool(name, act, acts=True) for name in ("first", "last")]
+    tools += [tool(name, work, delegates=True) for name in ("mail", "issues")]
+    bench.run("first", "mail", "issues", "last", tools=tools)
+
+    assert order == ["first", "agent", "agent", "last"]
+
+
+def test_no_more_agents_than_a_few_are_at_work_at_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "AGENTS_AT_ONCE", 2)
+    asked, threads = threading.Event(), set[int]()
+    # Connections are given up once all are asked for; until then no thread is free for a second.
+    monkeypatch.setattr(dispatch, "release_connections", asked.set)
+
+    def work(*_: Any) -> ToolResult:
+        assert asked.wait(60)
+        threads.add(threading.get_ident())
+        return OK
+
+    tools = [tool(name, work, delegates=True) for name in "abcd"]
+    assert [one["success"] for one in bench.run(*"abcd", tools=tools)] == [True] * 4
+    assert len(threads) == 2
 
 
 @pytest.mark.parametrize(

@@ -128,18 +128,20 @@ def test_a_turn_that_has_used_what_it_may_ends_with_an_answer(
 DELEGATES = calls(("delegate_to_specialist", {"specialist": "task", "task": "Find tasks"}))
 
 
-@pytest.mark.parametrize("most", [30, 31])
+@pytest.mark.parametrize("most", [15, 30, 31])
 def test_a_specialist_spends_from_its_turns_limits(turn: Turn, settings: Any, most: int) -> None:
+    """Each answer takes 15 tokens: with 15, no specialist is asked."""
     settings.TURN_MAX_TOKENS = most
-    script: Script = {
-        ORCHESTRATOR: [DELEGATES] if most == 30 else [DELEGATES, "Done."],
-        "You are Remit's task specialist.": ["I prepared nothing."],
-    }
-    with scripted_model(settings, script):
+    specialist = "You are Remit's task specialist."
+    script: Script = {ORCHESTRATOR: [DELEGATES, "Done."] if most == 31 else [DELEGATES]}
+    if most > 15:
+        script[specialist] = ["I prepared nothing."]
+    with scripted_model(settings, script) as model:
         turns.run_turn(turn.id)
 
-    expected = ("limit", LIMIT_SENTENCES["tokens"]) if most == 30 else ("reply", "Done.")
+    expected = ("reply", "Done.") if most == 31 else ("limit", LIMIT_SENTENCES["tokens"])
     assert reply(turn) == expected
+    assert len(model.chats(specialist)) == (most > 15)
 
 
 def test_a_budget_without_room_ends_the_turn_with_its_sentence(turn: Turn, settings: Any) -> None:

@@ -132,25 +132,3 @@ def test_custom_agents_work_side_by_side_and_each_with_tools_of_its_own(
     assert turn.ending == Turn.Ending.REPLY
     runs = CustomAgentRun.objects.values_list("agent__name", "succeeded", "steps")
     assert sorted(runs) == [("Finder 0", True, 2), ("Finder 1", True, 2)]
-
-
-def test_no_more_agents_than_a_few_are_at_work_at_once(
-    turn: Turn, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dispatch, "AGENTS_AT_ONCE", 2)
-    at_work, most, lock = [0], [0], threading.Lock()
-    barrier = threading.Barrier(2)
-
-    def work(body: dict[str, Any]) -> Reply:
-        with lock:
-            at_work[0] += 1
-            most[0] = max(most[0], at_work[0])
-        barrier.wait(PATIENCE)
-        with lock:
-            at_work[0] -= 1
-        return "Found."
-
-    tasks = [{"specialist": "email", "task": f"Look into {number}."} for number in range(4)]
-    asked = calls(*(("delegate_to_specialist", task) for task in tasks))
-    model = run(turn, settings, {ORCHESTRATOR: [asked, "Done."], EMAIL: work})
-    assert (most, len(model.chats(EMAIL))) == ([2], 4)

@@ -17,7 +17,7 @@ from audit.models import ExecutedAgentAction
 from integrations.llm import telemetry
 from tests.agents.pages import mailbox
 from tests.agents.waiting import turn_of
-from tests.model_server import Failure, Reply, calls, scripted_model
+from tests.model_server import Failure, Reply, Script, calls, scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
@@ -37,9 +37,9 @@ def spans(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySp
     telemetry._tracer.cache_clear()
 
 
-def work(settings: Any, *replies: Reply) -> str:
+def work(settings: Any, *replies: Reply, also: Script | None = None) -> str:
     turn_id = turn_of(mailbox().organisation, message="Find the-secret-plan", queued=False)
-    with scripted_model(settings, {ORCHESTRATOR: replies}):
+    with scripted_model(settings, {ORCHESTRATOR: replies, **(also or {})}):
         turns.run_turn(turn_id)
     return str(turn_id)
 
@@ -93,6 +93,22 @@ def test_a_run_is_a_tree_of_agent_chat_and_tools(
     (refused,) = ExecutedAgentAction.objects.filter(run_id=turn_id)
     assert root.context is not None
     assert refused.trace_id == format(root.context.trace_id, "032x")
+
+
+def test_agents_that_work_side_by_side_are_in_their_turns_tree(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    asked = [{"specialist": name, "task": "Look."} for name in ("email", "document")]
+    also: Script = {f"You are Remit's {one['specialist']} specialist.": ["None."] for one in asked}
+    work(settings, calls(*(("delegate_to_specialist", one) for one in asked)), "None.", also=also)
+
+    found = spans.get_finished_spans()
+    root = next(span for span in found if span.name == "invoke_agent orchestrator")
+    tools = [span for span in found if span.name == "execute_tool delegate_to_specialist"]
+    assert [span.parent for span in tools] == [root.context] * 2
+    below = {span.name: span.parent for span in found if span.parent in [t.context for t in tools]}
+    assert sorted(below) == ["invoke_agent document", "invoke_agent email"]
+    assert below["invoke_agent document"] != below["invoke_agent email"]
 
 
 def test_what_was_said_is_in_no_span_unless_that_is_wanted(
