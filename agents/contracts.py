@@ -182,6 +182,15 @@ class Person:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Past:
+    """How mail that was there before is worked through. `is_trial`: it is decided about, and
+    nothing is done or kept. `writes`: whether it may be answered, in drafts too."""
+
+    is_trial: bool
+    writes: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class InboundMail:
     """The minimal context of an inbound mail (MAIL-1)."""
 
@@ -200,3 +209,4 @@ class InboundMail:
     date: str
     thread_messages: int
     earlier: tuple[Mapping[str, str], ...] = ()  # the thread's newest before it: from, date, text
+    is_answered: bool = False  # the user wrote in its thread after it

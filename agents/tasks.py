@@ -14,6 +14,7 @@ from django_q.tasks import async_task
 from agents.answer import escalations
 from agents.inbound import intake, outages, reactions
 from agents.learn import precedents
+from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import approval_news, change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
@@ -21,6 +22,7 @@ from guardrails.execute import errands, held_sends, recovery, releases, switches
 from guardrails.gather import usage
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals
+from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.database.queue import QueuedTask
 from integrations.exceptions import ProviderError
@@ -86,6 +88,35 @@ def queue_looks(*, now: datetime) -> int:
     return len(due)
 
 
+def start_past_run(account: AccountRef, wanted: past_runs.Wanted, *, by: str) -> UUID:
+    """Start a run over past mail and queue its work. Raises past_runs.AlreadyOpen."""
+    with transaction.atomic():
+        run = past_runs.start(account, wanted, by=by)
+        async_task(work_past_run, str(run.id))
+    return run.id
+
+
+def resume_past_run(run_id: UUID, *, by: str) -> bool:
+    """Go on with a run that was paused. False where it is not."""
+    with transaction.atomic():
+        is_resumed = past_runs.resume(run_id, by=by)
+        if is_resumed:
+            async_task(work_past_run, str(run_id))
+    return is_resumed
+
+
+def work_past_run(run_id: str) -> None:
+    """Work through a run for a share of a task's time; queued again while there is more."""
+    if past_work.advance(UUID(run_id)) == "more":
+        async_task(work_past_run, run_id)
+
+
+def _take_back_past_runs(now: datetime) -> None:
+    with transaction.atomic():
+        for run_id in past_runs.take_back(now=now):
+            async_task(work_past_run, str(run_id))
+
+
 def learn() -> None:
     """Queue the day's learning of each mailbox. Runs once a day."""
     rows = Account.objects.filter(
@@ -143,6 +174,7 @@ def sweep() -> None:
     parts: tuple[Callable[[], object], ...] = (
         lambda: _queue_again(now),
         lambda: queue_looks(now=now),
+        lambda: _take_back_past_runs(now),
         lambda: deadlines.expire_overdue(now=now),
         lambda: deadlines.escalate_overdue(now=now),
         lambda: deadlines.finish_confirmed(older_than_seconds=patience, now=now),

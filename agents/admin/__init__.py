@@ -1,5 +1,5 @@
 """Admin pages of `agents`, split by what they are about."""
 
-from agents.admin import custom_agents, escalations, turns
+from agents.admin import custom_agents, escalations, past, turns
 
-__all__ = ["custom_agents", "escalations", "turns"]
+__all__ = ["custom_agents", "escalations", "past", "turns"]

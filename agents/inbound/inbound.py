@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.context import busy, people, prompts
 from agents.context.messages import build_run_messages
-from agents.contracts import CallRecord, InboundMail, Person
+from agents.contracts import CallRecord, InboundMail, Past, Person
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
@@ -21,6 +21,7 @@ from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
 from guardrails.contracts.learning import PatternMatch
 from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.facts import SENT
 from guardrails.gather import strangers
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import patterns as learned, precision, skills
@@ -47,10 +48,15 @@ def find_skip_reason(account: AccountRef, email: Email) -> str | None:
 
 
 def run(
-    lease: Lease, *, account: AccountRef, email: Email, deadline: Deadline | None = None
+    lease: Lease,
+    *,
+    account: AccountRef,
+    email: Email,
+    deadline: Deadline | None = None,
+    past: Past | None = None,
 ) -> str | None:
     """Work through the turn until it is finished: with which error code, "" without one. None
-    where another process has taken it over.
+    where another process has taken it over. `past`: the mail was there before.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
@@ -66,6 +72,7 @@ def run(
                 (deadline or Deadline.after(settings.TURN_MAX_SECONDS)).within(
                     settings.TURN_MAX_SECONDS
                 ),
+                past,
             )
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(lease.turn_id)})
@@ -133,6 +140,7 @@ def build_context(
             }
             for one in earlier[-EARLIER_MAILS:]
         ),
+        is_answered=any(one.date > email.date and SENT in one.labels for one in thread),
     )
 
 
@@ -143,7 +151,13 @@ def render_text(email: Email) -> str:
     return html_to_text(email.body_html) if email.body_html else email.snippet
 
 
-def _work(lease: Lease, mail: InboundMail, policy: PolicySnapshot, deadline: Deadline) -> None:
+def _work(
+    lease: Lease,
+    mail: InboundMail,
+    policy: PolicySnapshot,
+    deadline: Deadline,
+    past: Past | None,
+) -> None:
     account = mail.account
     user = people.load_person(
         organisation_id=account.organisation_id, external_user_id=account.external_user_id
@@ -167,18 +181,18 @@ def _work(lease: Lease, mail: InboundMail, policy: PolicySnapshot, deadline: Dea
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     request = "" if found else _request(person, mail, calendars=user or person)
-    capabilities = () if found else people.list_capabilities(person, {account.id: policy})
+    permitted = () if found else people.list_capabilities(person, {account.id: policy})
+    withheld = frozenset() if found else roster.find_withheld(past, mail)
+    capabilities = [one for one in permitted if one.action_type not in withheld]
+    tools = roster.MAIL_READER.offer(
+        person, capabilities=capabilities, skills=bool(offered), agents=False
+    )
     left: list[Mapping[str, Any]] = []
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
         parent_call=None,
-        tools=roster.MAIL_READER.offer(
-            person,
-            capabilities=capabilities,
-            skills=bool(offered),
-            agents=False,
-        ),
+        tools={name: tool for name, tool in tools.items() if name not in withheld},
         limits=roster.MAIL_READER.limits(),
         messages=lambda steps, room: build_run_messages(
             system=system, request=request, steps=steps, max_tokens=room
@@ -199,13 +213,14 @@ def _work(lease: Lease, mail: InboundMail, policy: PolicySnapshot, deadline: Dea
             deadline=deadline,
             capabilities=capabilities,
             left=left,
+            is_trial=past is not None and past.is_trial,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),
         deadline=deadline,
     )
     if found:
-        act_on_pattern(run, found, mail)
+        act_on_pattern(run, found, mail, counts=past is None or not past.is_trial)
         metadata.note_own_actions(account, left)
         finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
         return
@@ -233,18 +248,22 @@ def _request(person: Person, mail: InboundMail, *, calendars: Person) -> str:
     return "\n".join(filter(None, lines))
 
 
-def act_on_pattern(run: loop.Run, found: PatternMatch, mail: InboundMail) -> None:
-    """Do what the pattern proposes, without a model, through the same guardrails."""
+def act_on_pattern(
+    run: loop.Run, found: PatternMatch, mail: InboundMail, *, counts: bool = True
+) -> None:
+    """Do what the pattern proposes, without a model, through the same guardrails. Unless it
+    `counts` as a hit, it was only tried."""
     if not run.steps:
         run.steps.append(loop.add_step(run, matching.to_completion(found)))
-        precision.count_hit(
-            found.pattern_id,
-            account=mail.account,
-            item_id=mail.email_id,
-            subject=mail.subject,
-            turn_id=str(run.lease.turn_id),
-            now=timezone.now(),
-        )
+        if counts:
+            precision.count_hit(
+                found.pattern_id,
+                account=mail.account,
+                item_id=mail.email_id,
+                subject=mail.subject,
+                turn_id=str(run.lease.turn_id),
+                now=timezone.now(),
+            )
     loop.finish_open_calls(run)
 
 

@@ -287,7 +287,9 @@ def _turn_of(
             principal="webhook",
         )
     except IntegrityError:
-        turn = Turn.objects.get(account_id=account.id, item_source_id=email.id)
+        turn = Turn.objects.get(
+            account_id=account.id, item_source_id=email.id, kind=Turn.Kind.INBOUND
+        )
         return (turn.id if turn.delivery_id == delivery.id else None), None
     return lease.turn_id, lease
 

@@ -9,11 +9,10 @@ by the guardrails, written to the ledger.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from agents.inbound.claims import Claimed
 from audit.ledger import ids
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.execute import executor
@@ -27,6 +26,15 @@ AGENT = "thread_status"
 NO_MAIL = frozenset({"DRAFT", "TRASH", "SPAM"})
 
 
+class Cause(Protocol):
+    """What brings a thread up: a delivery, or a mail of a run over past mail."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def received_at(self) -> datetime: ...
+
+
 class Status(NamedTuple):
     """The label that a thread is to have, and its mail that is to carry it."""
 
@@ -34,7 +42,7 @@ class Status(NamedTuple):
     label_id: str
 
 
-def follow(delivery: Claimed, account: AccountRef, email: Email) -> None:
+def follow(cause: Cause, account: AccountRef, email: Email) -> None:
     """A mail was changed by somebody: if it has a status now that it had not when it was stored,
     its thread has it. Raises ProviderError."""
     states = load_thread_states(account.id)
@@ -43,19 +51,19 @@ def follow(delivery: Claimed, account: AccountRef, email: Email) -> None:
     stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
     chosen = states.labels.intersection(email.labels).difference(stored.labels if stored else ())
     if chosen:
-        _keep(delivery, account, email, states=states, chosen=chosen)
+        _keep(cause, account, email, states=states, chosen=chosen)
 
 
-def keep(delivery: Claimed, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
+def keep(cause: Cause, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
     """A mail came or was sent: its thread gets the status that follows from its mails, where it
     has one at all. Raises ProviderError."""
     states = load_thread_states(account.id)
     if states is not None:
-        _keep(delivery, account, email, states=states, turn_id=turn_id)
+        _keep(cause, account, email, states=states, turn_id=turn_id)
 
 
 def _keep(
-    delivery: Claimed,
+    cause: Cause,
     account: AccountRef,
     email: Email,
     *,
@@ -74,7 +82,7 @@ def _keep(
     if status is not None:
         executor.execute(
             ActionRequest(
-                action_id=_action_id(delivery, status),
+                action_id=_action_id(cause, status),
                 account=account,
                 action_type="classify",
                 arguments={"email_id": status.email_id, "label_id": status.label_id},
@@ -136,9 +144,9 @@ def _labels(thread: Iterable[Email], email_id: str) -> Sequence[str]:
     return next((one.labels for one in thread if one.id == email_id), ())
 
 
-def _action_id(delivery: Claimed, status: Status) -> UUID:
-    """The same whenever the delivery is worked on again, so that nothing is done twice."""
-    said = f"{delivery.id} {status.email_id} {status.label_id}".encode()
+def _action_id(cause: Cause, status: Status) -> UUID:
+    """The same whenever it is worked on again, so that nothing is done twice."""
+    said = f"{cause.id} {status.email_id} {status.label_id}".encode()
     random = int.from_bytes(hashlib.sha256(said).digest()) >> (256 - ids.RANDOM_BITS)
-    milliseconds = (delivery.received_at - ids.EPOCH) // timedelta(milliseconds=1)
+    milliseconds = (cause.received_at - ids.EPOCH) // timedelta(milliseconds=1)
     return ids.assemble(milliseconds, random)

@@ -3,6 +3,7 @@
 from agents.models.conversations import Conversation, ConversationSummary, Message
 from agents.models.custom_agents import CustomAgent, CustomAgentRun
 from agents.models.escalations import Escalation
+from agents.models.past import PastMail, PastRun
 from agents.models.plans import Plan
 from agents.models.turns import Step, ToolCall, Turn, TurnEvent
 
@@ -13,6 +14,8 @@ __all__ = [
     "CustomAgentRun",
     "Escalation",
     "Message",
+    "PastMail",
+    "PastRun",
     "Plan",
     "Step",
     "ToolCall",

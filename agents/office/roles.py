@@ -34,6 +34,7 @@ WORK = [
     "agents.message",
     "knowledge.item",
     "knowledge.syncsource",
+    "agents.pastrun",
 ]
 LEDGER = ["audit.executedagentaction", "audit.ledgerpolicy"]
 WHOSE = ["integrations.organisation", "integrations.account"]
@@ -71,6 +72,7 @@ OPERATOR = frozenset(
         *may("view", [*WORK, *LEDGER, *WHOSE]),
         *may("view change", WAITING),
         *may("view add", ["guardrails.undo"]),
+        *may("add change", ["agents.pastrun"]),
         "agents.use_console",
     }
 )

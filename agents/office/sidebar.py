@@ -52,6 +52,7 @@ SIDEBAR = (
             Page("agents", "turn", "Turns", "forum"),
             Page("agents", "conversation", "Conversations", "chat"),
             Page("agents", "customagent", "Custom agents", "smart_toy"),
+            Page("agents", "pastrun", "Past mail", "history_toggle_off"),
         ),
     ),
     (

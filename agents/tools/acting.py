@@ -16,6 +16,7 @@ from guardrails.execute import executor
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import NO_ROOM
 from guardrails.facts.text import visible
+from guardrails.policies import simulation
 from guardrails.policies.why import REMEDIES
 
 REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
@@ -63,7 +64,7 @@ def act(
         account_id=account_id,
     )
     with context.acting:
-        result = executor.execute(request)
+        result = simulation.pretend(request) if context.is_trial else executor.execute(request)
     context.acted.append(describe_result(result))
     if result.left:
         context.left.append(result.left)
@@ -80,7 +81,9 @@ def record_refused(context: ToolContext) -> None:
     """
     name = visible(context.call.name, limit=50).replace("\n", " ")
     said = {"tool": context.call.name, "arguments": context.call.arguments}
-    executor.execute(_request(context, f"tool:{name}", said, action_id=context.action_id(0)))
+    request = _request(context, f"tool:{name}", said, action_id=context.action_id(0))
+    if not context.is_trial:
+        executor.execute(request)
 
 
 def _request(

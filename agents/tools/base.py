@@ -58,6 +58,7 @@ class ToolContext:
     agent_version: str = ""  # agents.turns.roster.Agent.version
     said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
+    is_trial: bool = False  # what it does is decided about, and neither done nor kept
     capabilities: Sequence[Capability] = ()  # as they were when the turn's agent began
     acted: list[Mapping[str, Any]] = field(default_factory=list)  # what its actions came to
     left: list[Mapping[str, Any]] = field(default_factory=list)  # and what providers answered

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from django.conf import settings
 
 from agents.context import prompts
-from agents.contracts import Person
+from agents.contracts import InboundMail, Past, Person
 from agents.journal.steps import Limits
 from agents.tools import (
     actions,
@@ -195,6 +195,25 @@ MAIL_READER = Agent(
     for_mail=True,
     max_steps_setting="INBOUND_MAX_STEPS",
 )
+# With the tool that does anything by its name.
+ANSWERS = frozenset(
+    {
+        execute_action.TOOL.name,
+        *(one.name for one in BY_NAME.values() if one.is_draft or one.sends_mail),
+    }
+)
+LEARNING = frozenset({propose_pattern.TOOL.name, propose_skill.TOOL.name})
+
+
+def find_withheld(past: Past | None, mail: InboundMail) -> frozenset[str]:
+    """Tools that the mail reader has not for mail that was there before: a trial keeps nothing,
+    and what was answered, or is not to be, is not answered."""
+    if past is None:
+        return frozenset()
+    answers = frozenset() if past.writes and not mail.is_answered else ANSWERS
+    return answers | (LEARNING if past.is_trial else frozenset())
+
+
 SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
 AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
 

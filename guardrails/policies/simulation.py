@@ -14,7 +14,7 @@ from audit.ledger import selectors as ledger
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments
-from guardrails.contracts import ActionRequest, Origin
+from guardrails.contracts import ActionRequest, ActionResult, Origin, ResultStatus
 from guardrails.decide import evidence
 from guardrails.decide.evidence import Past
 from guardrails.decide.snapshot import PolicySnapshot
@@ -92,6 +92,28 @@ def wish(
 def simulate(request: ActionRequest) -> Judgement:
     """The decision as it would be made now, with fresh facts. Never raises and never acts."""
     return judge(canonical(request))
+
+
+def pretend(request: ActionRequest) -> ActionResult:
+    """What the executor would answer if all went well at the provider. Never raises and never
+    acts; neither ledger nor rates hear of it."""
+    request = canonical(request)
+    judgement = judge(request)
+    decision = judgement.decision
+    status: ResultStatus = "refused"
+    if decision.verdict == "ask":
+        status = "pending"
+    elif decision.verdict == "allow":
+        status = "noop" if judgement.nothing_to_do else "succeeded"
+    return ActionResult(
+        status=status,
+        action_id=request.action_id,
+        action_type=request.action_type,
+        description=judgement.description,
+        arguments=request.arguments,
+        reason=decision.reason,
+        sentence=decision.sentence,
+    )
 
 
 def replay(

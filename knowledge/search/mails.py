@@ -1,14 +1,16 @@
 """Heads of stored mail: who wrote, about what, and where the mail lies."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, F, Func, Q, QuerySet
 
 from knowledge.contracts import StoredMail
 from knowledge.models import Item
 
 LIMIT = 100
+NOT_RECEIVED = ("SENT", "DRAFT", "TRASH", "SPAM")
 
 
 def load_by_ids(account_id: UUID, source_ids: Iterable[str]) -> dict[str, StoredMail]:
@@ -34,6 +36,29 @@ def list_from_sender(
     return tuple(map(_mail, _rows(account_id).filter(wanted).order_by("-occurred_at")[:limit]))
 
 
+def list_received(
+    account_id: UUID,
+    *,
+    own_address: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    label: str = "",
+    limit: int,
+) -> tuple[StoredMail, ...]:
+    """The account's newest mails from others, `until` not included; with this label, if one is
+    given. Drafts, trash and spam are none. One query."""
+    rows = _rows(account_id).exclude(sender_address=own_address.lower())
+    for name in NOT_RECEIVED:
+        rows = rows.exclude(metadata__labels__contains=[name])
+    if since:
+        rows = rows.filter(occurred_at__gte=since)
+    if until:
+        rows = rows.filter(occurred_at__lt=until)
+    if label:
+        rows = rows.filter(metadata__labels__contains=[label])
+    return tuple(map(_mail, rows.order_by("-occurred_at", "source_id")[:limit]))
+
+
 def _rows(account_id: UUID) -> QuerySet[Item]:
     return Item.objects.filter(account_id=account_id, content_type="email", deleted_at=None).only(
         "source_id", "sender_address", "title", "metadata", "occurred_at"
@@ -51,3 +76,11 @@ def _mail(row: Item) -> StoredMail:
         labels=tuple(row.metadata.get("labels") or ()),
         occurred_at=row.occurred_at,
     )
+
+
+def count_labels(account_id: UUID) -> dict[str, int]:
+    """How many stored mails of the account have each label, by the provider's id. One query."""
+    rows = _rows(account_id).annotate(
+        label=Func(F("metadata__labels"), function="jsonb_array_elements_text")
+    )
+    return dict(rows.order_by().values_list("label").annotate(number=Count("id", distinct=True)))

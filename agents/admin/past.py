@@ -1,0 +1,296 @@
+"""Pages of runs over past mail: started by a form, paused and stopped by buttons, and shown with
+figures, examples and a log while they go on."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminSingleDateWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from agents import tasks
+from agents.models import PastMail, PastRun
+from agents.past import figures, runs
+from agents.past.runs import AlreadyOpen, Wanted
+from integrations.models import Account
+from integrations.ports.registry import writable
+from integrations.web import staff
+from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_pages import RowPage, ViewOnly, operator
+from knowledge.ingest.reading import SENTENCES
+from knowledge.search import mails
+
+LAST = 500
+TRIAL, REAL = "trial", "real"
+COLOURS = {
+    "Waiting": "info",
+    "Running": "info",
+    "Paused": "warning",
+    "Done": "success",
+    "Stopped": "warning",
+}
+STATES = {
+    "queued": "It waits for a worker.",
+    "running": "It is under way.",
+    "paused": "It is paused. What was under way when it was paused has ended.",
+    "done": "It is done.",
+    "stopped": "It was stopped before the end. What was done until then stays.",
+}
+WAITS = {
+    "account_paused": "It waits, because actions of this account are stopped.",
+    "in_work": "It waits for a mail that another process works on.",
+}
+LEFT_OUT = {
+    "deleted": "no longer there",
+    "own_mail": "written by the user",
+    "duplicate_item": "worked through before",
+}
+OFFERED = {"INBOX": "Inbox", "STARRED": "Starred"}
+
+
+class StartForm(forms.Form):
+    """Which mail, and whether it is only tried."""
+
+    how = forms.ChoiceField(
+        label="What to do",
+        choices=[
+            (TRIAL, "Try it: nothing is done, you see what it would do"),
+            (REAL, "Do it: file and label these mails"),
+        ],
+        widget=UnfoldAdminSelectWidget,
+    )
+    last = forms.IntegerField(
+        label="How many mails",
+        min_value=1,
+        max_value=runs.MOST,
+        initial=LAST,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=f"The newest ones, {runs.MOST:,} at most.",
+    )
+    since = forms.DateField(label="From", required=False, widget=UnfoldAdminSingleDateWidget)
+    until = forms.DateField(
+        label="Up to and including", required=False, widget=UnfoldAdminSingleDateWidget
+    )
+    folder = forms.ChoiceField(
+        label="Label or folder", required=False, widget=UnfoldAdminSelectWidget
+    )
+    writes_drafts = forms.BooleanField(
+        label="Write drafts too",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="Mail that was answered since gets none.",
+    )
+
+    def __init__(self, account: Account, data: Any = None) -> None:
+        super().__init__(data, initial={"writes_drafts": True})
+        self._names = figures.name_places(account.pk) | OFFERED
+        counts = mails.count_labels(account.pk)
+        named = sorted((self._names[one], one) for one in counts if one in self._names)
+        self.fields["folder"].choices = [  # type: ignore[attr-defined]  # a choice field's
+            ("", "All mail"),
+            *((one, f"{name} ({counts[one]:,})") for name, one in named),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        since, until = given.get("since"), given.get("until")
+        if since and until and until < since:
+            self.add_error("until", "This day is before the first one.")
+        return given
+
+    def wanted(self) -> Wanted:
+        """What was filled in. Needs a valid form."""
+        given = self.cleaned_data
+        return Wanted(
+            last=given["last"],
+            since=given["since"],
+            until=given["until"],
+            folder=given["folder"],
+            folder_name=self._names.get(given["folder"], ""),
+            is_trial=given["how"] == TRIAL,
+            writes_drafts=given["writes_drafts"],
+        )
+
+
+@admin.register(PastRun)
+class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
+    empty = (
+        "See what the agent would do with the last 500 mails of a mailbox before anything is "
+        "switched on: press the button to add a run, and choose to try it."
+    )
+    organisation_path = "account__organisation"
+    newest_by = "created_at"
+    list_display = ("created_at", "account", "how", "mail", "state_label", "finished_at")
+    list_filter = ("state", "is_trial")
+    list_select_related = ("account__organisation",)
+    fields = (
+        *("account", "how", "mail", "writes_drafts", "started_by", "changed_by"),
+        *("created_at", "finished_at"),
+    )
+    change_form_outer_before_template = "agents/past_run.html"
+    buttons = {
+        "pause": ("agents.change_pastrun",),
+        "resume": ("agents.change_pastrun",),
+        "stop": ("agents.change_pastrun",),
+        "again": ("agents.add_pastrun",),
+    }
+
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return bool(request.user.has_perm("agents.add_pastrun"))
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        accounts = self._mailboxes(request)
+        account = accounts.filter(pk=staff_key(request)).first() or accounts.first()
+        form = StartForm(account, request.POST or None) if account else None
+        if account and form and form.is_valid():
+            return self._start(request, account, form.wanted())
+        context = self.admin_site.each_context(request) | {
+            "title": "Run over past mail",
+            "accounts": accounts[:200],
+            "account": account,
+            "form": form,
+        }
+        return TemplateResponse(request, "agents/past_run_form.html", context)
+
+    def _mailboxes(self, request: HttpRequest) -> Any:
+        rows = Account.objects.filter(source__in=writable("mail")).select_related("organisation")
+        return staff.bind(rows, request.user, "organisation").order_by("external_user_id", "source")
+
+    def _start(self, request: HttpRequest, account: Account, wanted: Wanted) -> HttpResponse:
+        if not runs.find_mails(account.ref(), wanted):
+            messages.warning(
+                request, "No mail that was read in fits. Choose others, or read the account in."
+            )
+            return redirect(request.get_full_path())
+        try:
+            run_id = tasks.start_past_run(account.ref(), wanted, by=operator(request))
+        except AlreadyOpen:
+            messages.error(request, "This account has a run that is not over: stop it first.")
+            return redirect("admin:agents_pastrun_changelist")
+        return redirect("admin:agents_pastrun_change", run_id)
+
+    def pause(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._said(request, key, runs.pause(key, by=operator(request)))
+
+    def resume(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._said(request, key, tasks.resume_past_run(key, by=operator(request)))
+
+    def stop(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        now = timezone.now()
+        return self._said(request, key, runs.stop(key, by=operator(request), now=now))
+
+    def again(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """For real, after a trial that somebody has looked at."""
+        run = PastRun.objects.select_related("account__organisation").get(pk=key)
+        if not run.is_trial:
+            return redirect("admin:agents_pastrun_change", key)
+        wanted = Wanted(
+            last=run.last,
+            since=run.since,
+            until=run.until,
+            folder=run.folder,
+            folder_name=run.folder_name,
+            is_trial=False,
+            writes_drafts=run.writes_drafts,
+        )
+        return self._start(request, run.account, wanted)
+
+    def _said(self, request: HttpRequest, key: UUID, heard: bool) -> HttpResponse:
+        if not heard:
+            messages.warning(request, "It had gone on meanwhile. Look at it as it is now.")
+        return redirect("admin:agents_pastrun_change", key)
+
+    @display(description="What")  # type: ignore[untyped-decorator]
+    def how(self, run: PastRun) -> str:
+        return "Only tried" if run.is_trial else "Worked through"
+
+    @display(description="Mail")  # type: ignore[untyped-decorator]
+    def mail(self, run: PastRun) -> str:
+        parts = [
+            f"the newest {run.last:,}",
+            f"from {run.since:%Y-%m-%d}" if run.since else "",
+            f"up to {run.until:%Y-%m-%d}" if run.until else "",
+            f"in {run.folder_name or run.folder}" if run.folder else "",
+        ]
+        return " ".join(filter(None, parts))
+
+    @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
+    def state_label(self, run: PastRun) -> str:
+        return run.get_state_display()
+
+    def row_context(self, request: HttpRequest, row: PastRun) -> dict[str, Any]:
+        progress, counted = figures.count_progress(row), figures.count(row)
+        names = figures.name_places(row.account_id)
+        may_change = self.may_press(request, "pause")
+        goes_on = row.state in ("queued", "running")
+        offered = {
+            "pause": may_change and goes_on,
+            "resume": may_change and row.state == "paused",
+            "stop": may_change and row.state in runs.OPEN,
+            "again": self.may_press(request, "again") and row.is_trial and row.state == "done",
+        }
+        return {
+            "run": row,
+            "goes_on": goes_on,
+            "sentence": WAITS.get(row.waits_for) or _waits(row) or STATES[row.state],
+            "progress": progress,
+            "left_out": _in_words(progress.skipped),
+            "broken": _in_words(progress.failed),
+            "figures": counted,
+            "log": [_logged(one, names) for one in figures.list_log(row)],
+            "pressed": {
+                name: reverse(f"admin:agents_pastrun_{name}", args=[row.pk])
+                for name, is_offered in offered.items()
+                if is_offered
+            },
+        }
+
+
+def staff_key(request: HttpRequest) -> UUID | None:
+    """The account that the address names; None where it names none."""
+    try:
+        return UUID(request.GET.get("account", ""))
+    except ValueError:
+        return None
+
+
+def _waits(run: PastRun) -> str:
+    code = run.waits_for.replace("_", " ")
+    return f"Something did not answer ({code}). It is tried again in a moment." if code else ""
+
+
+def _in_words(counts: Any) -> str:
+    said = (f"{number:,} {_why(reason)}" for reason, number in counts.items())
+    return ", ".join(said)
+
+
+def _why(reason: str) -> str:
+    return LEFT_OUT.get(reason) or SENTENCES.get(reason, reason.replace("_", " "))
+
+
+def _logged(mail: PastMail, names: Mapping[str, str]) -> dict[str, Any]:
+    done = [figures.describe(one, names) for one in (mail.turn.actions if mail.turn else ())]
+    said = ", ".join(": ".join(filter(None, one)) for one in done) or "Nothing to do"
+    return {
+        "mail": figures.head(mail),
+        "at": mail.finished_at,
+        "said": said if mail.state == PastMail.State.DONE else _why(mail.reason).capitalize(),
+        "failed": mail.state == PastMail.State.FAILED,
+    }

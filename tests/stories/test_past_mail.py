@@ -1,0 +1,175 @@
+"""Runs over past mail: first only tried, then worked through, paused and stopped by a person."""
+
+import re
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from agents import tasks
+from agents.models import PastMail, PastRun, Turn
+from agents.past import figures, runs, work
+from agents.past.runs import AlreadyOpen, Wanted
+from audit.models import ExecutedAgentAction
+from guardrails.facts.facts import SENT
+from guardrails.models import Approval, AssistantDraft, LearnedPattern
+from integrations.accounts.reads import mail_reader
+from integrations.models import Account
+from tests.clients import log_in_superuser
+from tests.model_server import calls
+from tests.office import Office
+from tests.stories.steps import scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+READER = "You are Remit's mail reader."
+
+
+def start(office: Office, **wanted: object) -> PastRun:
+    account = office.account("maya", "gmail")
+    given = Wanted(**{"last": 500, **wanted})  # type: ignore[arg-type]
+    return PastRun.objects.get(id=tasks.start_past_run(account, given, by="operator:o"))
+
+
+def take_back() -> list[UUID]:
+    with transaction.atomic():
+        return runs.take_back(now=timezone.now() + timedelta(hours=1))
+
+
+def test_a_trial_says_what_would_be_done_and_changes_nothing(office: Office) -> None:
+    office.sync("gmail")
+    before = ExecutedAgentAction.objects.count()
+    hits = LearnedPattern.objects.get(state="approved").hits
+
+    run = start(office, writes_drafts=True)
+    office.drain()
+
+    run.refresh_from_db()
+    progress, found = figures.count_progress(run), figures.count(run)
+    assert (run.state, progress.percent) == ("done", 100)
+    assert progress.done == found.looked_at > 20
+    lines = {(line.title, line.place): line.counts[figures.DONE] for line in found.lines}
+    assert lines["Label a mail", "Newsletter"] == lines["Archive a mail", ""] > 0
+    assert found.alone < found.looked_at
+    assert 0 < found.by_pattern < found.looked_at
+    # Nothing outside, nothing in the ledger, nobody asked, nothing counted for or learned.
+    assert office.calls() == []
+    assert ExecutedAgentAction.objects.count() == before
+    assert not Approval.objects.exists()
+    assert not AssistantDraft.objects.exists()
+    assert LearnedPattern.objects.get(state="approved").hits == hits
+    assert set(Turn.objects.values_list("kind", flat=True)) == {"trial"}
+
+
+def test_what_was_tried_is_then_done_and_once(office: Office) -> None:
+    office.sync("gmail")
+    tried = start(office)
+    office.drain()
+
+    real = start(office, is_trial=False)
+    office.drain()
+
+    wanted, done = (figures.count(one) for one in (tried, real))
+    # Which of them is so already changes while others are worked through.
+    assert {(one.title, one.place): one.counts.total() for one in done.lines} == {
+        (one.title, one.place): one.counts.total() for one in wanted.lines
+    }
+    assert len(office.calls()) > 0
+    assert not AssistantDraft.objects.exists()  # filed and labelled, not answered
+    again = start(office, is_trial=False)
+    calls = len(office.calls())
+    office.drain()
+    assert figures.count_progress(again).skipped == {
+        "duplicate_item": figures.count(real).looked_at
+    }
+    assert len(office.calls()) == calls
+
+
+def test_a_run_is_paused_goes_on_and_is_stopped_for_good(office: Office) -> None:
+    office.sync("gmail")
+    client = log_in_superuser("ines")
+    run = start(office, last=30)
+    page = f"/admin/agents/pastrun/{run.id}/change/"
+
+    def press(name: str) -> None:
+        client.post(f"/admin/agents/pastrun/{run.id}/{name}/")
+        run.refresh_from_db()
+
+    press("pause")
+    assert work.advance(run.id) == "not_mine"
+    with pytest.raises(AlreadyOpen):
+        start(office)
+    press("resume")
+    claimed = runs.claim(run.id, now=timezone.now())
+    assert claimed is not None
+    assert work.advance(run.id) == "not_mine"  # somebody has it
+    assert take_back() == [run.id]  # who died
+    assert not runs.is_held(claimed)
+    press("stop")
+    assert (run.state, run.changed_by) == ("stopped", "operator:ines")
+    press("resume")
+    assert run.state == "stopped"
+    assert not PastMail.objects.exclude(state="queued").exists()
+    assert "It was stopped before the end." in client.get(page).content.decode()
+
+
+def test_a_stopped_account_makes_the_run_wait_not_skip(office: Office) -> None:
+    office.sync("gmail")
+    run = start(office, last=10)
+    Account.objects.filter(id=run.account_id).update(paused=True)
+
+    assert work.advance(run.id) == "waiting"
+
+    run.refresh_from_db()
+    assert run.waits_for == "account_paused"
+    assert figures.count_progress(run).finished == 0
+    Account.objects.filter(id=run.account_id).update(paused=False)
+    assert take_back() == [run.id]
+    assert work.advance(run.id) == "finished"
+
+
+def test_mail_that_was_answered_since_gets_no_draft_whatever_the_model_wants(
+    office: Office,
+) -> None:
+    office.sync("gmail")
+    reader = mail_reader(office.account("maya", "gmail"))
+    answered = next(
+        mail
+        for mail in PastMail.objects.filter(run=start(office, is_trial=False, writes_drafts=True))
+        for thread in [reader.thread(mail.thread_id)]
+        if any(SENT in one.labels and one.date > mail.occurred_at for one in thread)
+    )
+    PastMail.objects.exclude(id=answered.id).delete()
+    asked = {"email_id": answered.source_id, "body": "Hello"}
+    wishes = [("draft", asked), ("execute_action", {"action_type": "draft", "params": asked})]
+    with scripted({READER: [*map(calls, wishes), "Done."]}):
+        office.drain()
+
+    assert not AssistantDraft.objects.exists()
+    assert not any("drafts" in one["path"] for one in office.calls())
+
+
+def test_the_page_offers_labels_and_starts_a_trial_of_what_was_chosen(office: Office) -> None:
+    office.sync("gmail")
+    client = log_in_superuser("ines")
+    account = Account.objects.get(external_user_id="maya", source="gmail")
+    address = f"/admin/agents/pastrun/add/?account={account.pk}"
+
+    form = client.get(address).content.decode()
+    assert re.search(r">Inbox \(\d+\)</option>", form)
+    bad = {"how": "trial", "last": 5, "since": "2026-02-02", "until": "2026-02-01"}
+    assert "before the first one" in client.post(address, bad).content.decode()
+    good = {"how": "trial", "last": 5, "folder": "INBOX", "writes_drafts": "on"}
+    answer = client.post(address, good)
+
+    run = PastRun.objects.get()
+    assert answer.headers["Location"] == f"/admin/agents/pastrun/{run.id}/change/"
+    assert (run.is_trial, run.folder_name, run.started_by) == (True, "Inbox", "operator:ines")
+    assert run.mails.count() == 5
+    office.drain()
+    shown = client.get(answer.headers["Location"]).content.decode()
+    assert "It is done. 5 of 5 mails." in shown
+    assert "Do it for real" in shown
+    assert Client().get(answer.headers["Location"]).status_code == 302
