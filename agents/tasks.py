@@ -13,7 +13,7 @@ from django_q.tasks import async_task
 
 from agents.answer import escalations
 from agents.inbound import intake, outages, reactions
-from agents.learn import precedents
+from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import approval_news, change_request_news, deadlines
 from guardrails.comply.reconciliation import run as reconciliation
@@ -131,9 +131,9 @@ def learn_account(account_id: str) -> None:
     row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
     if row is not None:
         now = timezone.now()
-        precedents.propose_repeated(row.ref(), now=now)
-        precedents.gather_evidence(row.ref())
-        precedents.look_again(row.ref(), now=now)
+        habits.propose_repeated(row.ref(), now=now)
+        habits.gather_evidence(row.ref())
+        habits.look_again(row.ref(), now=now)
 
 
 def sync_directories() -> None:

@@ -1,35 +1,33 @@
-"""What was done with past mail that a pattern would have matched: the evidence of a proposal,
-and the proposals that repetition makes once a day for each mailbox.
+"""What was done with past mail that a pattern would have matched: the evidence of a proposal.
 
 It comes from stored mail and the ledger. Nothing a model says is in it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 from uuid import UUID
 
 from agents.learn import matching
-from agents.learn.matching import ACTION_TYPES
 from audit.contracts import Filters, Recorded
 from audit.ledger import selectors as ledger
 from audit.ledger.chain import canonical
 from guardrails.actions import registry
-from guardrails.contracts.learning import Pattern, PatternProposal, Precedent
+from guardrails.contracts.learning import Pattern, Precedent
 from guardrails.facts.facts import Facts
 from guardrails.gather import own_mail
-from guardrails.learn import patterns, precision, proposals
 from guardrails.learn.precision import object_of
-from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef, Email, Folder
-from integrations.network import strict_json
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
 LEDGER_ROWS = 500
 UNTOUCHED = frozenset({"INBOX", "UNREAD"})
 Done = Mapping[str, Sequence[Recorded]]  # what the agent did, by mail
+Filings = Mapping[str, Set[UUID]]  # its actions without a person's word, by mail
+Step = tuple[str, str]  # action type, canonical arguments without the item
+NO_FILINGS: Filings = {}
+NOTHING: Set[UUID] = frozenset()
 
 
 def find_precedents(account: AccountRef, pattern: Pattern) -> tuple[Precedent, ...]:
@@ -44,14 +42,14 @@ def find_precedents(account: AccountRef, pattern: Pattern) -> tuple[Precedent, .
         pattern,
         found,
         done=group_by_mail(list_actions(account)),
-        by_agent=own_mail.filed(account, (mail.source_id for mail in found)),
+        filings=own_mail.list_filings(account, [mail.source_id for mail in found]),
     )
 
 
-def list_actions(account: AccountRef) -> tuple[Recorded, ...]:
+def list_actions(account: AccountRef, *, limit: int = LEDGER_ROWS) -> tuple[Recorded, ...]:
     """The account's last actions, newest first."""
     filters = Filters(tenant_id=account.organisation_id, account_id=account.id)
-    return ledger.actions(filters=filters, limit=LEDGER_ROWS).rows
+    return ledger.actions(filters=filters, limit=limit).rows
 
 
 def group_by_mail(rows: Iterable[Recorded]) -> Done:
@@ -63,34 +61,58 @@ def group_by_mail(rows: Iterable[Recorded]) -> Done:
 
 
 def weigh(
-    pattern: Pattern, found: Iterable[StoredMail], *, done: Done, by_agent: Set[str] = frozenset()
+    pattern: Pattern, found: Iterable[StoredMail], *, done: Done, filings: Filings = NO_FILINGS
 ) -> tuple[Precedent, ...]:
-    """Each mail that fits the pattern, and whether it was treated as the pattern would. Of those
-    in `by_agent` the agent filed something without a person's word. Pure."""
+    """Each mail that fits the pattern, and whether it was treated as the pattern would. `filings`
+    are what the agent filed of them without a person's word. Pure."""
     return tuple(
-        _weighed(pattern, mail, done.get(mail.source_id, ()), mail.source_id in by_agent)
+        _weighed(pattern, mail, done.get(mail.source_id, ()), filings.get(mail.source_id, NOTHING))
         for mail in found
         if matching.fits(pattern, mail)
     )
 
 
+def list_own_steps(done: Sequence[Recorded], filings: Set[UUID]) -> frozenset[Step] | None:
+    """All that the agent did with a mail without a person's word; None where not all of that is
+    known any more. Pure."""
+    own = [row for row in done if row.status == "succeeded" and not row.approved_by]
+    if not filings <= {row.action_id for row in own}:
+        return None
+    return frozenset((row.action_type, without_object(row)) for row in own)
+
+
+def without_object(row: Recorded) -> str:
+    """The canonical arguments of what was done, without the mail."""
+    arguments = dict(row.payload.get("arguments", {}))
+    action = registry.BY_NAME.get(row.action_type)
+    arguments.pop((action and action.object_field) or "", None)
+    return canonical(arguments)
+
+
 def _weighed(
-    pattern: Pattern, mail: StoredMail, done: Sequence[Recorded], filed_by_agent: bool
+    pattern: Pattern, mail: StoredMail, done: Sequence[Recorded], filings: Set[UUID]
 ) -> Precedent:
+    steps = frozenset((name, canonical(arguments)) for name, arguments in pattern.actions)
+    own = list_own_steps(done, filings)
+    # Where all that it did is known, and none of this is: somebody corrected it by hand.
+    filed_by_agent = bool(filings) and (own is None or not steps.isdisjoint(own))
     so = [(name, _is_so(name, arguments, mail)) for name, arguments in pattern.actions]
     names = {name for name, _ in so}
     last = {row.action_type: row for row in reversed(done) if row.status == "succeeded"}
     denied = names & {row.action_type for row in done if row.status == "denied"}
-    counted = [last[name] for name in sorted(names & last.keys())]
+    counted = [
+        last[name] for name, given in sorted(steps) if name in last and _is_row(last[name], given)
+    ]
     by_agent = filed_by_agent or not all(row.approved_by for row in counted)
     side: Literal["supporting", "contradicting", "undecided"] = "undecided"
     if all(is_so for _, is_so in so) and not denied:
         side = "supporting"
     elif any(is_so for _, is_so in so) or denied or last or not set(mail.labels) >= UNTOUCHED:
         side = "contradicting"
+    by_name = {row.action_type: row for row in counted}
     findings = [
         f"{registry.BY_NAME[name].title}: "
-        + (_who(last.get(name), filed_by_agent) if is_so else "no")
+        + (_who(by_name.get(name), filed_by_agent) if is_so else "no")
         + (" (a person rejected it)" if name in denied else "")
         for name, is_so in so
     ]
@@ -104,6 +126,11 @@ def _weighed(
         sentence="; ".join(findings) + ".",
         occasion=counted[0].run_id if counted else f"{mail.occurred_at:%Y-%m-%d}",
     )
+
+
+def _is_row(row: Recorded, arguments: str) -> bool:
+    """Whether this row is what made it so. Of one whose contents are erased nobody knows."""
+    return not row.payload or without_object(row) == arguments
 
 
 def _is_so(action_type: str, arguments: Mapping[str, Any], mail: StoredMail) -> bool:
@@ -130,93 +157,3 @@ def _who(row: Recorded | None, filed_by_agent: bool) -> str:
     if row is not None or filed_by_agent:
         return "yes, by the agent, confirmed by nobody"
     return "yes, in the mailbox"
-
-
-AUTHOR = Author(name="repetition", door="schedule")
-LOOK_BACK = timedelta(days=7)
-HITS = 100  # looked at again for one account in one run
-Steps = tuple[tuple[str, str], ...]  # (action type, canonical arguments without the item)
-
-
-def propose_repeated(account: AccountRef, *, now: datetime) -> int:
-    """Propose what people made a habit of with the mail of one sender, and never otherwise.
-    Returns how many proposals are new."""
-    rows = list_actions(account)
-    decided = find_decisions(rows)
-    heads = mails.load_by_ids(account.id, decided)
-    new = 0
-    for pattern, example in find_repeated(decided, heads):
-        found = find_precedents(account, pattern)
-        if not proposals.is_habit(found):
-            continue
-        proposed = proposals.propose(
-            PatternProposal(
-                account=account,
-                pattern=pattern,
-                proposed_by="repetition",
-                example_id=example.source_id,
-                precedents=found,
-            ),
-            author=AUTHOR,
-            now=now,
-        )
-        new += proposed.status == "new"
-    return new
-
-
-def gather_evidence(account: AccountRef) -> None:
-    """Bring up to date what stored mail says for and against each pattern of the account,
-    its author aside."""
-    for pattern in patterns.of_account(account):
-        proposals.gather(pattern.id, find_precedents(account, pattern))
-
-
-def look_again(account: AccountRef, *, now: datetime) -> int:
-    """Look at what patterns did in the last days, for corrections that no webhook reported.
-    Returns how many there were. Raises ProviderError."""
-    found = precision.open_hits(account.id, since=now - LOOK_BACK, limit=HITS)
-    return sum(precision.look(account, item_id, now=now) for item_id in found)
-
-
-def find_decisions(rows: Iterable[Recorded]) -> dict[str, Steps]:
-    """What people confirmed for each mail, where patterns could do it. A wish in a chat that
-    nobody confirmed may be that of a mail the model read. Pure."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        if row.status == "succeeded" and row.approved_by and row.action_type in ACTION_TYPES:
-            arguments = dict(row.payload.get("arguments", {}))
-            arguments.pop(registry.BY_NAME[row.action_type].object_field or "", None)
-            if item_id := object_of(row):
-                # Rows come newest first: a later decision on the same mail counts.
-                found[item_id].setdefault(row.action_type, canonical(arguments))
-    return {item_id: tuple(sorted(steps.items())) for item_id, steps in found.items()}
-
-
-def find_repeated(
-    decided: Mapping[str, Steps], heads: Mapping[str, StoredMail]
-) -> Iterator[tuple[Pattern, StoredMail]]:
-    """A pattern, with a mail as its example, for each proved sender or list whose mail was
-    treated alike often enough. Pure."""
-    groups: dict[tuple[str, str, Steps], list[StoredMail]] = defaultdict(list)
-    for item_id, steps in decided.items():
-        mail = heads.get(item_id)
-        if mail is not None and mail.list_id:
-            groups["list", mail.list_id, steps].append(mail)
-        elif mail is not None and mail.sender and mail.authenticated:
-            groups["sender", mail.sender, steps].append(mail)
-    for (kind, anchor, steps), alike in sorted(groups.items()):
-        if len(alike) >= proposals.ENOUGH:
-            yield _pattern(kind, anchor, steps), alike[0]
-
-
-def _pattern(kind: str, anchor: str, steps: Steps) -> Pattern:
-    return Pattern(
-        id=UUID(int=0),
-        name=anchor[:200],
-        sender_address=anchor if kind == "sender" else "",
-        sender_domain="",
-        list_id=anchor if kind == "list" else "",
-        subject="",
-        content_type="email",
-        actions=tuple((name, strict_json.load_object(arguments)) for name, arguments in steps),
-    )

@@ -58,10 +58,14 @@ def take_back(action_id: UUID) -> None:
     AgentMail.objects.filter(action_id=action_id).delete()
 
 
-def filed(account: AccountRef, item_ids: Iterable[str]) -> frozenset[str]:
-    """Those of these mails that the agent filed without a person's word. One query."""
+def list_filings(account: AccountRef, item_ids: Iterable[str]) -> dict[str, frozenset[UUID]]:
+    """Of each of these mails that the agent filed without a person's word, by which actions. One
+    query."""
     rows = AgentFiling.objects.filter(account_id=account.id, item_id__in=list(item_ids))
-    return frozenset(rows.values_list("item_id", flat=True))
+    found: dict[str, set[UUID]] = {}
+    for item_id, action_id in rows.values_list("item_id", "action_id"):
+        found.setdefault(item_id, set()).add(action_id)
+    return {item_id: frozenset(ids) for item_id, ids in found.items()}
 
 
 def filings_of(account: AccountRef, item_id: str) -> frozenset[UUID]:

@@ -15,7 +15,8 @@ from guardrails.policies.changes import Author
 from integrations.database.locks import take_lock
 
 MAX_WAITING = 50  # proposals of one account
-ENOUGH = 5  # mails that a person treated alike
+ENOUGH = 3  # mails that a person treated alike
+BEYOND_DOUBT = 5  # of them, where nobody is to approve it
 SEVERAL = 3  # runs or days that they come from: what one run caused is no habit
 
 
@@ -92,17 +93,17 @@ def may_act_unapproved(proposal: PatternProposal) -> bool:
     wanted = {action_type for action_type, _ in proposal.pattern.actions}
     return (
         proposal.proposed_by != "webhook"
-        and is_habit(proposal.precedents)
+        and is_habit(proposal.precedents, enough=BEYOND_DOUBT)
         and wanted <= patterns.exempted_actions(proposal.account.id)
     )
 
 
-def is_habit(precedents: Collection[Precedent]) -> bool:
+def is_habit(precedents: Collection[Precedent], *, enough: int = ENOUGH) -> bool:
     """Whether people treated enough mails like that, in several runs or on several days, and
     none otherwise. What the agent did unasked is no evidence for it."""
     by_person = [one for one in precedents if one.side == "supporting" and one.by_person]
     return (
-        len(by_person) >= ENOUGH
+        len(by_person) >= enough
         and len({one.occasion for one in by_person}) >= SEVERAL
         and all(one.side != "contradicting" for one in precedents)
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from agents.learn import precedents
+from agents.learn import habits
 from guardrails.models import LearnedPattern
 from knowledge.models import Item
 from tests.attacks.case import Story
@@ -107,7 +107,7 @@ def repeated(words: str, desk: Desk) -> None:
     mails = mails_of(desk, BANK)
     archive_all(desk, mails, words)
     synced(desk, BANK, mails)
-    assert precedents.propose_repeated(desk.office.ref(desk.office.mailbox), now=now()) == 0
+    assert habits.propose_repeated(desk.office.ref(desk.office.mailbox), now=now()) == 0
     another_arrives(desk, BANK, treated=False)
 
 

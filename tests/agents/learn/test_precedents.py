@@ -81,7 +81,7 @@ def test_what_the_agent_did_is_set_apart(
 
 
 def test_what_the_agent_filed_counts_as_its_own_when_the_ledger_tells_no_more() -> None:
-    [found] = precedents.weigh(PATTERN, [MAIL], done={}, by_agent={"m1"})
+    [found] = precedents.weigh(PATTERN, [MAIL], done={}, filings={"m1": {UUID(int=9)}})
 
     assert (found.side, found.by_person) == ("supporting", False)
     assert found.sentence == (

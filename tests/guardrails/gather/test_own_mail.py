@@ -182,8 +182,8 @@ def test_mail_that_the_agent_filed_is_remembered_as_its_own(office: Office) -> N
 
     assert execute(office.request("archive", {"email_id": mine[0]})).status == "succeeded"
 
-    assert own_mail.filed(account, mine) == {mine[0]}
-    assert own_mail.filed(office.ref(office.diary), mine) == frozenset()
+    assert own_mail.list_filings(account, mine).keys() == {mine[0]}
+    assert own_mail.list_filings(office.ref(office.diary), mine) == {}
 
 
 def test_mail_that_a_person_said_yes_to_is_a_persons(office: Office) -> None:
@@ -200,7 +200,7 @@ def test_mail_that_a_person_said_yes_to_is_a_persons(office: Office) -> None:
     )
 
     assert [call["status"] for call in office.calls()] == [200]
-    assert own_mail.filed(office.ref(office.mailbox), [mail]) == frozenset()
+    assert own_mail.list_filings(office.ref(office.mailbox), [mail]) == {}
 
 
 def test_mail_that_was_not_filed_is_nobodys(

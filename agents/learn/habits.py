@@ -1,0 +1,217 @@
+"""What people do with like mail again and again: on cards, and with their own hands in whatever
+client they use. Once a day it becomes proposals of patterns; stored mail and the ledger are all
+the evidence.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from agents.learn import precedents
+from agents.learn.matching import ACTION_TYPES
+from agents.learn.precedents import NOTHING, Done, Filings
+from audit.contracts import Recorded
+from audit.ledger.chain import canonical
+from guardrails.contracts.learning import Pattern, PatternProposal
+from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.facts.public_domains import PUBLIC_DOMAINS
+from guardrails.facts.subjects import generalised
+from guardrails.facts.targets import domain_of
+from guardrails.gather import own_mail
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.learn import patterns, precision, proposals
+from guardrails.learn.precision import object_of
+from guardrails.policies.changes import Author
+from integrations.contracts import AccountRef
+from integrations.network import strict_json
+from knowledge.contracts import StoredMail
+from knowledge.search import mails
+
+AUTHOR = Author(name="repetition", door="schedule")
+NEWEST = 2_000  # mails, and rows of the ledger, that are looked at
+MOST = 50  # candidates of one day
+LOOK_BACK = timedelta(days=7)
+HITS = 100  # looked at again for one account in one run
+SENDERS = 3  # different ones of a domain, before it stands for all of them
+Steps = tuple[precedents.Step, ...]
+Anchor = tuple[str, str, str]  # list, sender or domain; its value; the subject, or none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learnable:
+    """What the policy lets a pattern do: set these labels, move into these folders, archive. States
+    of a thread follow from who wrote last, so no habit makes one."""
+
+    labels: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    archives: bool = False
+
+
+def propose_repeated(account: AccountRef, *, now: datetime) -> int:
+    """Propose what people made a habit of with mail of one kind, and never otherwise. Returns how
+    many proposals are new."""
+    rows = precedents.list_actions(account, limit=NEWEST)
+    done = precedents.group_by_mail(rows)
+    received = mails.list_received(account.id, own_address=account.address, limit=NEWEST)
+    heads = {one.source_id: one for one in received}
+    filings = own_mail.list_filings(account, heads)
+    learnable = find_learnable(policy_snapshot(account), account.source)
+    by_hand = find_by_hand(received, done=done, filings=filings, learnable=learnable)
+    decided = by_hand | find_decisions(rows)
+    heads |= mails.load_by_ids(account.id, decided.keys() - heads.keys())
+    new, proposed = 0, 0
+    for pattern, example in find_repeated(decided, heads):
+        found = precedents.weigh(pattern, heads.values(), done=done, filings=filings)
+        if not proposals.is_habit(found):
+            continue
+        result = proposals.propose(
+            PatternProposal(
+                account=account,
+                pattern=pattern,
+                proposed_by="repetition",
+                example_id=example.source_id,
+                precedents=found,
+            ),
+            author=AUTHOR,
+            now=now,
+        )
+        new += result.status == "new"
+        proposed += 1
+        if proposed == MOST:
+            break
+    return new
+
+
+def gather_evidence(account: AccountRef) -> None:
+    """Bring up to date what stored mail says for and against each pattern of the account,
+    its author aside."""
+    for pattern in patterns.of_account(account):
+        proposals.gather(pattern.id, precedents.find_precedents(account, pattern))
+
+
+def look_again(account: AccountRef, *, now: datetime) -> int:
+    """Look at what patterns did in the last days, for corrections that no webhook reported.
+    Returns how many there were. Raises ProviderError."""
+    found = precision.open_hits(account.id, since=now - LOOK_BACK, limit=HITS)
+    return sum(precision.look(account, item_id, now=now) for item_id in found)
+
+
+def find_learnable(policy: PolicySnapshot, source: str) -> Learnable:
+    """Pure."""
+    listed = [one for one in policy.listed_targets if one.source == source and not one.single]
+    permitted = {one.action_type for one in policy.allowed_actions}
+
+    def targets(action_type: str, kind: str) -> frozenset[str]:
+        if action_type not in permitted:
+            return frozenset()
+        fitting = (one for one in listed if one.action_type == action_type and one.kind == kind)
+        return frozenset(one.external_id for one in fitting)
+
+    return Learnable(
+        labels=targets("classify", "label"),
+        folders=targets("move_email", "folder"),
+        archives="archive" in permitted,
+    )
+
+
+def find_by_hand(
+    received: Iterable[StoredMail], *, done: Done, filings: Filings, learnable: Learnable
+) -> dict[str, Steps]:
+    """What people did themselves with each mail, as far as a pattern could do it. A mail about
+    which it is not known what the agent did is left out. Pure."""
+    found = {}
+    for mail in received:
+        rows = done.get(mail.source_id, ())
+        own = precedents.list_own_steps(rows, filings.get(mail.source_id, NOTHING))
+        if own is not None:
+            steps = tuple(sorted(set(_steps(mail, learnable)) - own))
+            if steps:
+                found[mail.source_id] = steps
+    return found
+
+
+def _steps(mail: StoredMail, learnable: Learnable) -> Iterator[precedents.Step]:
+    """As the mail lies now. Archived counts where nobody had read it: else it only says that
+    somebody was done with it."""
+    labels = set(mail.labels)
+    for label in labels & learnable.labels:
+        yield "classify", canonical({"label_id": label})
+    folders = labels & learnable.folders
+    if folders:
+        yield "move_email", canonical({"folder_id": min(folders)})
+    elif learnable.archives and "UNREAD" in labels and "INBOX" not in labels:
+        yield "archive", canonical({})
+
+
+def find_decisions(rows: Iterable[Recorded]) -> dict[str, Steps]:
+    """What people confirmed for each mail, where patterns could do it. A wish in a chat that
+    nobody confirmed may be that of a mail the model read. Pure."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        is_word = row.status == "succeeded" and row.approved_by
+        if is_word and row.action_type in ACTION_TYPES and (item_id := object_of(row)):
+            # Rows come newest first: a later decision on the same mail counts.
+            found[item_id].setdefault(row.action_type, precedents.without_object(row))
+    return {item_id: tuple(sorted(steps.items())) for item_id, steps in found.items()}
+
+
+def find_repeated(
+    decided: Mapping[str, Steps], heads: Mapping[str, StoredMail]
+) -> Iterator[tuple[Pattern, StoredMail]]:
+    """A pattern, with a mail as its example, for each list or proved sender whose mail was treated
+    alike often enough; where it was not, for each of its subjects; and for a domain of several
+    senders none of whom wrote often enough. Pure."""
+    groups: dict[Anchor, list[tuple[Steps, StoredMail]]] = defaultdict(list)
+    for item_id, steps in decided.items():
+        mail = heads.get(item_id)
+        for anchor in _anchors(mail) if mail else ():
+            groups[anchor].append((steps, heads[item_id]))
+    yielded: set[tuple[str, str]] = set()
+    for (kind, value, subject), alike in sorted(groups.items(), key=lambda one: one[0]):
+        found = [mail for _, mail in alike]
+        treated = {steps for steps, _ in alike}
+        if len(found) < proposals.ENOUGH or len(treated) > 1 or (kind, value) in yielded:
+            continue
+        if kind == "domain" and not _stands_for_all(found):
+            continue
+        if not subject:
+            yielded.add((kind, value))
+        yield _pattern((kind, value, subject), treated.pop()), found[0]
+
+
+def _anchors(mail: StoredMail) -> Iterator[Anchor]:
+    subject = generalised(mail.subject)
+    found = []
+    if mail.list_id:
+        found.append(("list", mail.list_id))
+    elif mail.sender and mail.authenticated:
+        found.append(("sender", mail.sender))
+        domain = domain_of(mail.sender)
+        if domain and domain not in PUBLIC_DOMAINS:
+            found.append(("domain", domain))
+    for kind, value in found:
+        yield kind, value, ""
+        if subject and kind != "domain":
+            yield kind, value, subject
+
+
+def _stands_for_all(found: Sequence[StoredMail]) -> bool:
+    """Of a sender who writes often enough there is a pattern of their own."""
+    counts = Counter(mail.sender for mail in found)
+    return len(counts) >= SENDERS and max(counts.values()) < proposals.ENOUGH
+
+
+def _pattern(anchor: Anchor, steps: Steps) -> Pattern:
+    kind, value, subject = anchor
+    return Pattern(
+        id=UUID(int=0),
+        name=(f"{value} · {subject}" if subject else value)[:200],
+        sender_address=value if kind == "sender" else "",
+        sender_domain=value if kind == "domain" else "",
+        list_id=value if kind == "list" else "",
+        subject=subject,
+        content_type="email",
+        actions=tuple((name, strict_json.load_object(arguments)) for name, arguments in steps),
+    )
