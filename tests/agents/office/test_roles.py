@@ -23,7 +23,7 @@ WORKS_ON = {
         "changerequest",
     },
     "Operator": {
-        *("approval", "heldsend", "undo", "escalation", "delivery", "turn", "syncrun"),
+        *("approval", "heldsend", "undo", "escalation", "delivery", "turn", "syncrun", "pastrun"),
         *("syncfailure", "killswitch"),
     },
     "Auditor": set[str](),
