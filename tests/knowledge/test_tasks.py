@@ -5,6 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from integrations.models import Organisation
 from knowledge.models import SyncSource
 from knowledge.sync import sync
 from knowledge.tasks import requeue_abandoned_syncs, run_sync, start_sync
@@ -23,6 +24,19 @@ def test_a_sync_and_its_tasks_are_stored_together_or_not_at_all() -> None:
 
     assert not SyncSource.objects.exists()
     assert not OrmQ.objects.exists()
+
+
+def test_each_source_has_a_task_of_its_own_so_that_they_are_read_side_by_side() -> None:
+    owner = account()
+    organisation = Organisation.objects.get(pk=owner.organisation_id)
+    account(source="jira", organisation=organisation)
+
+    requested = start_sync(organisation_id=owner.organisation_id, external_user_id="maya")
+
+    assert requested is not None
+    queued = [task.task["args"] for task in OrmQ.objects.all()]
+    assert sorted(queued) == sorted((str(one),) for one in requested.queued)
+    assert len(queued) == 2
 
 
 def test_a_sync_with_more_to_read_is_queued_again(monkeypatch: pytest.MonkeyPatch) -> None:

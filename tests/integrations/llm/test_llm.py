@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,13 +80,18 @@ class Heard:
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_every_call_is_written_down_with_what_it_cost(
-    payer: Payer, settings: Any, streamed: bool
+    payer: Payer, settings: Any, monkeypatch: pytest.MonkeyPatch, streamed: bool
 ) -> None:
+    ticks = iter([1.0, 1.25])
+    monkeypatch.setattr(metering, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     with scripted_model(settings, {SYSTEM: ["Hi there."]}) as model:
         answer = ask(payer, listener=Heard().listener if streamed else None)
 
     assert (answer.text, answer.usage.cost) == ("Hi there.", Decimal("0.2"))
     assert written() == [("dear", 10, 5, Decimal("0.2"), "")]
+    row = ModelCall.objects.get()
+    assert (row.external_user_id, row.run_id, row.purpose) == ("maya", RUN, "test")
+    assert row.latency_ms == 250
     assert metering.used_by_run(RUN).tokens == 15
     assert model.chats()[0].get("stream_options") == ({"include_usage": True} if streamed else None)
 
@@ -296,6 +302,32 @@ def test_vectors_are_counted_for_who_asked_and_refused_by_no_budget(
             llm.embed(["four"], payer=payer)
     assert written() == [("dear", 2, 0, Decimal("0.02"), ""), ("dear", 0, 0, 0, "status_400")]
     assert set(ModelCall.objects.values_list("purpose", flat=True)) == {"embedding"}
+
+
+def test_vectors_come_from_the_profiles_endpoint_and_in_the_size_that_is_kept(
+    settings: Any,
+) -> None:
+    """FINDINGS A14: they always went to the default endpoint. A model of one size is asked for
+    none, and what has another size than is kept is not taken."""
+    free = "price: 0, cached_price: 0, answer_price: 0, provider: p"
+    Path(settings.MODEL_PROFILES).write_text(f"any: {{{free}}}\nfixed: {{{free}, dimensions: 8}}\n")
+    profiles._known.cache_clear()
+    settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "any", 16
+    with scripted_model(settings, {}) as model:
+        settings.MODEL_PROVIDERS, settings.OPENAI_BASE_URL = {"p": model.url}, "http://127.0.0.1:9"
+        kept = llm.embed(["one", "two"], payer=None)
+        model.only_size = 8
+        with pytest.raises(ModelError, match="wrong_embedding_shape"):
+            llm.embed(["one"], payer=None, model="fixed")
+        whatever = llm.embed(["one"], payer=None, model="fixed", any_size=True)
+        settings.EMBEDDING_DIMENSIONS = 8
+        fixed = llm.embed(["one"], payer=None, model="fixed")
+        llm._client("p").close()
+
+    assert [len(vector) for vector in [*kept, *whatever, *fixed]] == [16, 16, 8, 8]
+    assert kept[0] != kept[1]
+    asked = [(body["model"], body.get("dimensions")) for _, body in model.requests]
+    assert asked == [("any", 16), *[("fixed", None)] * 3]
 
 
 def test_calls_are_forgotten_after_so_many_days_and_no_sooner(payer: Payer, settings: Any) -> None:

@@ -41,6 +41,21 @@ def test_a_file_adds_models_and_replaces_single_fields(settings: Any, tmp_path: 
     assert profile("llama").provider == "local"
 
 
+def test_a_prompt_may_have_four_fifths_of_the_window_and_has_to_fit_the_fallback(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.MODEL_PROFILES = str(tmp_path / "profiles.yaml")
+    free = "price: 0, cached_price: 0, answer_price: 0"
+    Path(settings.MODEL_PROFILES).write_text(
+        f"small: {{{free}, window: 10000}}\n"
+        f"large: {{{free}, window: 100000}}\n"
+        f"careful: {{{free}, window: 100000, fallback: small}}\n"
+        f"simple: {{{free}, window: 10000, protocol: json}}\n"
+    )
+    rooms = [profiles.room(name) for name in ("small", "large", "careful", "simple")]
+    assert rooms == [8_000, 80_000, 8_000, 7_000]
+
+
 @pytest.mark.parametrize(
     "text", ["- a", "llama: {window: 8000}", "gpt-4o: {surprise: 1}", "gpt-4o: {price: -1}"]
 )

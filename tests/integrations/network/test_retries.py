@@ -42,6 +42,22 @@ def test_what_the_service_asks_for_is_waited_with_some_more_each_time_another(
     assert len(set(waited)) == 15, "who heard the same must not come back as one"
 
 
+def test_each_wait_may_be_twice_as_long_as_the_one_before_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", waited.append)
+    monkeypatch.setattr("random.uniform", lambda least, most: most)
+
+    def away() -> None:
+        raise exceptions.Unavailable("503")
+
+    with pytest.raises(exceptions.Unavailable):
+        retries.tried(away, attempts=10, slot=nullcontext)
+
+    assert waited == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 20.0])
+
+
 @pytest.mark.parametrize(
     ("error", "tries"),
     [

@@ -16,12 +16,12 @@ from tests.knowledge.office import account
 pytestmark = pytest.mark.django_db
 
 
-def request(owner: AccountRef, *sources: Source) -> Requested | None:
+def request(owner: AccountRef, *sources: Source, now: datetime | None = None) -> Requested | None:
     return sync_runs.request_sync(
         organisation_id=owner.organisation_id,
         external_user_id=owner.external_user_id,
         sources=sources,
-        now=timezone.now(),
+        now=now or timezone.now(),
     )
 
 
@@ -43,14 +43,17 @@ def test_all_accounts_of_the_user_and_of_nobody_else_are_read() -> None:
 
 
 def test_a_source_reads_as_far_back_as_its_connector_says() -> None:
-    mail, _ = both()
-    before = timezone.now()
+    """KNO-1: mail and events of a month, documents of six, issues of three."""
+    mail, jira = both()
+    organisation = Organisation.objects.get(pk=mail.organisation_id)
+    others = [account(source=name, organisation=organisation) for name in ("gdrive", "calendar")]
+    now = timezone.now()
 
-    request(mail, "gmail")
+    requested = request(mail, now=now)
 
-    row = SyncSource.objects.get()
-    assert row.account_id == mail.id
-    assert timedelta(0) <= row.since - (before - timedelta(days=30)) < timedelta(minutes=1)
+    assert requested is not None
+    back = {row.account_id: (now - row.since).days for row in SyncSource.objects.all()}
+    assert back == {mail.id: 30, jira.id: 92, others[0].id: 183, others[1].id: 30}
 
 
 def test_a_sync_that_is_running_is_the_answer_to_another_request() -> None:
@@ -73,21 +76,23 @@ def test_a_user_without_such_an_account_has_nothing_to_read() -> None:
 
 @pytest.mark.parametrize(
     ("state", "hours", "cursor"),
-    [("failed", 1, "p7"), ("cancelled", 1, "p7"), ("done", 1, ""), ("failed", 25, "")],
+    [("failed", -1, "p7"), ("cancelled", -23, "p7"), ("done", -1, ""), ("failed", 1, "")],
 )
 def test_only_a_sync_that_lately_ended_early_is_continued(
     state: str, hours: int, cursor: str
 ) -> None:
     mail, _ = both()
-    request(mail, "gmail")
-    SyncSource.objects.update(
-        state=state, cursor="p7", finished_at=timezone.now() - timedelta(hours=hours)
-    )
+    now = timezone.now()
+    request(mail, "gmail", now=now)
+    SyncSource.objects.update(state=state, cursor="p7", finished_at=now - timedelta(hours=hours))
 
-    requested = request(mail, "gmail")
+    requested = request(mail, "gmail", now=now + timedelta(days=1))
 
     assert requested is not None
-    assert SyncSource.objects.get(pk=requested.queued[0]).cursor == cursor
+    row = SyncSource.objects.get(pk=requested.queued[0])
+    # A cursor belongs to the list of one window.
+    since = now - timedelta(days=30) if cursor else now - timedelta(days=29)
+    assert (row.cursor, row.since) == (cursor, since)
 
 
 def test_progress_is_shown_to_the_own_organisation_only() -> None:
@@ -120,6 +125,7 @@ def test_cancelling_touches_only_what_still_runs() -> None:
 
     states = dict(SyncSource.objects.values_list("account", "state"))
     assert states == {mail.id: "cancelled", jira.id: "done"}
+    assert SyncRun.objects.get().finished_at is not None
 
 
 @pytest.mark.parametrize(
