@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -43,6 +44,26 @@ def test_a_mail_with_html_alone_is_read_without_what_nobody_sees() -> None:
     )
 
     assert parse(email(body_text=" ", body_html=html), source_id="m1").text == "Pay by Friday."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "body_text": "Fine with me.\n-- \nJohn Smith\n\nOn Tue, 3 Mar 2026 at 10:01, "
+            "Ann Berg <ann@client.com> wrote:\n> Shall we meet?"
+        },
+        {
+            "body_text": "",
+            "body_html": '<p>Fine with me.</p><div class="gmail_quote">On Tue, 3 Mar 2026 at 10:01, '
+            "Ann Berg &lt;ann@client.com&gt; wrote:<blockquote>Shall we meet?</blockquote></div>",
+        },
+    ],
+    ids=["plain", "html"],
+)
+def test_what_a_mail_quotes_and_how_it_is_signed_is_not_read_once_more(body: Any) -> None:
+    """KNO-2: it stands in the mail that is quoted."""
+    assert parse(email(**body), source_id="m1").text == "Fine with me."
 
 
 def test_an_event_names_its_people_and_place() -> None:
