@@ -30,14 +30,14 @@ def explained(model: type[BaseModel], **given: Any) -> tuple[str, str]:
     return said, way.removeprefix("Correct the arguments and call it again.").strip()
 
 
-def test_a_wrong_choice_is_told_the_choices_with_the_schema_of_this_argument_alone() -> None:
+def test_a_wrong_choice_gets_the_choices_with_the_schema_of_this_argument_alone() -> None:
     said, way = explained(ARGUMENTS, **TASK | {"type": "Task"})
 
     assert said == "`type`: Input should be 'task', 'bug', 'story' or 'epic'"
     assert way == 'They take {"type":{"enum":["task","bug","story","epic"],"type":"string"}}.'
 
 
-def test_an_argument_that_is_not_there_is_told_the_nearest_names() -> None:
+def test_an_argument_that_is_not_there_gets_the_nearest_names() -> None:
     said, way = explained(ARGUMENTS, project_key="PROJ", type="task", sumary="Write")
     far, names = explained(ListItems, colour_of_it_all="red")
 

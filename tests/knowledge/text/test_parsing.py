@@ -55,8 +55,8 @@ def test_a_mail_with_html_alone_is_read_without_what_nobody_sees() -> None:
         },
         {
             "body_text": "",
-            "body_html": '<p>Fine with me.</p><div class="gmail_quote">On Tue, 3 Mar 2026 at 10:01, '
-            "Ann Berg &lt;ann@client.com&gt; wrote:"
+            "body_html": '<p>Fine with me.</p><div class="gmail_quote">On Tue, 3 Mar 2026 at '
+            "10:01, Ann Berg &lt;ann@client.com&gt; wrote:"
             "<blockquote>Shall we meet?</blockquote></div>",
         },
     ],
