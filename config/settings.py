@@ -19,6 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
 from config.pages import content_policy, theme
+from config.rest import schema
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
@@ -144,6 +145,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "guardrails.admin.stopped_notice.notice",
             ],
         },
     },
@@ -389,22 +391,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {"token": env.str("TOKEN_RATE", default="600/min")},
     "UNAUTHENTICATED_USER": None,
 }
-SPECTACULAR_SETTINGS = {
-    # Fields of the same name with other choices need names of their own.
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.rest.schema.add_refusals",
-    ],
-    "ENUM_NAME_OVERRIDES": {"WordEnum": ["confirm", "reject"]},
-    "TITLE": "Remit",
-    "DESCRIPTION": "Chat, sync, approvals and the audit ledger of Remit.",
-    "VERSION": "1.0",
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-}
+SPECTACULAR_SETTINGS = schema.SETTINGS
 
 # --- Pages and security ----------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"

@@ -29,7 +29,7 @@ LEFT_ALONE = {
     "absent": "It was deleted, and had never been seen here.",
     "own_mail": "The user wrote it.",
     "own_action": "It tells of an action of the assistant's own.",
-    "account_paused": "The account is paused, so no agent looked at it.",
+    "stopped": "A switch was thrown, so no agent looked at it.",
     "duplicate_item": "An agent had looked at it before.",
     "deleted": "It was deleted before an agent could look at it.",
 }

@@ -50,7 +50,7 @@ STATES = {
     "stopped": "It was stopped before the end. What was done until then stays.",
 }
 WAITS = {
-    "account_paused": "It waits, because actions of this account are stopped.",
+    "stopped": "It waits, because actions of this account are stopped.",
     "in_work": "It waits for a mail that another process works on.",
 }
 LEFT_OUT = {

@@ -1,5 +1,5 @@
-"""Admin of deliveries, conversations and turns, which only show (a dead letter can be queued
-again)."""
+"""Admin of deliveries, conversations and turns, which only show (a delivery that was given up or
+left alone can be queued again)."""
 
 from typing import Any
 from uuid import UUID
@@ -92,32 +92,35 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         return preformatted(timeline.pretty(delivery.body))
 
     def row_context(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
-        if row.state != Delivery.State.DEAD or not self.may_press(request, "again"):
+        again = row.state == Delivery.State.DEAD or row.reason == Delivery.STOPPED
+        if not again or not self.may_press(request, "again"):
             return {}
         return {
             "again": reverse("admin:integrations_delivery_again", args=[row.id]),
+            "is_dead": row.state == Delivery.State.DEAD,
             "sentence": SENTENCES.get(row.reason, ""),
         }
 
     def again(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        """There is a button only on the page of a dead letter."""
+        """There is a button only on the page of what was given up or left alone."""
         if queue_again([key]):
             messages.success(request, "It waits in the queue again.")
         else:
-            messages.warning(request, "It is no dead letter any more.")
+            messages.warning(request, "It is in the queue, or was worked through already.")
         return redirect("admin:integrations_delivery_change", key)
 
     @action(  # type: ignore[untyped-decorator]
-        description="Queue again (dead letters)", permissions=["operate"]
+        description="Queue again (given up, or left alone)", permissions=["operate"]
     )
     def queue_again(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         chosen = list(queryset.values_list("id", flat=True))
         count = queue_again(chosen)
         if count:
-            messages.success(request, f"{count} dead letters wait in the queue again.")
+            messages.success(request, f"{count} deliveries wait in the queue again.")
         if count < len(chosen):
             messages.warning(
-                request, f"{len(chosen) - count} of the chosen deliveries are not dead letters."
+                request,
+                f"{len(chosen) - count} of the chosen deliveries were worked through already.",
             )
 
 

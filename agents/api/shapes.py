@@ -251,6 +251,15 @@ class AgentRow(serializers.Serializer[Any]):
     tools = ToolRow(many=True)
 
 
+class StopRow(serializers.Serializer[Any]):
+    """Something that an operator has stopped for the caller's organisation."""
+
+    what = serializers.CharField(source="__str__")
+    why = serializers.CharField()
+    since = serializers.DateTimeField(source="thrown_at")
+    arrived = serializers.IntegerField(help_text="Mails that were left alone meanwhile.")
+
+
 class StatusResponse(serializers.Serializer[Any]):
     chat_model = serializers.CharField()
     model_is_offline = serializers.BooleanField(
@@ -258,6 +267,7 @@ class StatusResponse(serializers.Serializer[Any]):
     )
     max_seconds = serializers.FloatField(help_text="Of a turn.")
     agents = AgentRow(many=True)
+    stops = StopRow(many=True, help_text="What is stopped now: nothing of it is done.")
 
 
 class TaskRequest(StrictSerializer):

@@ -33,6 +33,7 @@ from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
 from agents.turns.work import load_work, with_tool_messages
 from guardrails.approve.cards import list_cards
+from guardrails.policies import stopped
 from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
 
 PAGE = 50
@@ -226,12 +227,13 @@ class StatusView(APIView):
 
     @extend_schema(responses=StatusResponse, operation_id="status")
     def get(self, request: Request) -> Response:
-        """The agents, their tools and limits, and which model answers."""
+        """The agents, their tools and limits, which model answers, and what is stopped."""
         found = StatusResponse(
             {
                 "chat_model": settings.CHAT_MODEL,
                 "model_is_offline": settings.MODEL_IS_OFFLINE,
                 "max_seconds": settings.TURN_MAX_SECONDS,
+                "stops": stopped.list_thrown([caller_of(request).organisation_id]),
                 "agents": [
                     {
                         "name": agent.name,

@@ -23,7 +23,6 @@ from guardrails.contracts.learning import PatternMatch
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.facts import SENT
 from guardrails.gather import strangers
-from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
@@ -40,11 +39,10 @@ EARLIER_MAILS, EARLIER_CHARS = 3, 1000  # of the thread before it
 OWN_LABELS = frozenset({"SENT", "DRAFT"})
 
 
-def find_skip_reason(account: AccountRef, email: Email) -> str | None:
-    """Why nobody needs to look at this mail; None when somebody does."""
-    if OWN_LABELS & set(email.labels) or email.sender.casefold() == account.address.casefold():
-        return "own_mail"
-    return "account_paused" if account.paused else None
+def is_own(account: AccountRef, email: Email) -> bool:
+    """Whether the user wrote it, so that nobody needs to look at it."""
+    by_user = email.sender.casefold() == account.address.casefold()
+    return by_user or not OWN_LABELS.isdisjoint(email.labels)
 
 
 def run(
@@ -52,11 +50,13 @@ def run(
     *,
     account: AccountRef,
     email: Email,
+    policy: PolicySnapshot,
     deadline: Deadline | None = None,
     past: Past | None = None,
 ) -> str | None:
     """Work through the turn until it is finished: with which error code, "" without one. None
-    where another process has taken it over. `past`: the mail was there before.
+    where another process has taken it over. `policy` is the account's as it was read just now;
+    `past`: the mail was there before.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
@@ -64,7 +64,6 @@ def run(
         return _fail(lease, "too_many_attempts")
     try:
         with leases.HEARTBEAT.keep(lease):
-            policy = policy_snapshot(account)
             _work(
                 lease,
                 build_context(account, email, policy=policy),

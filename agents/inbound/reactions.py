@@ -23,6 +23,8 @@ from agents.inbound.claims import Claimed
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import Turn
+from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader
 from integrations.child import Ended, Unreadable
@@ -237,13 +239,14 @@ def _react_to_mail(
 ) -> tuple[Delivery.State, str]:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
-    reason = inbound.find_skip_reason(account, email)
-    if reason is not None:
-        if reason == "own_mail":
-            thread_status.keep(delivery, account, email)
-            drafts.tidy(delivery, account, email)
+    if inbound.is_own(account, email):
+        thread_status.keep(delivery, account, email)
+        drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
-        return state, known or reason
+        return state, known or "own_mail"
+    policy = policy_snapshot(account)
+    if policy.stops_all(account.source):
+        return Delivery.State.SKIPPED, Delivery.STOPPED
     if outcome.state == "stale":
         try:
             email = mail_reader(account).email(email.id)
@@ -252,7 +255,7 @@ def _react_to_mail(
     turn_id, lease = _turn_of(delivery, account, email)
     if turn_id is None:
         return Delivery.State.SKIPPED, "duplicate_item"
-    state, why = _run_turn(turn_id, lease, account, email, deadline)
+    state, why = _run_turn(turn_id, lease, account, email, policy, deadline)
     intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
         thread_status.keep(delivery, account, email, turn_id=str(turn_id))
@@ -295,10 +298,17 @@ def _turn_of(
 
 
 def _run_turn(
-    turn_id: UUID, lease: Lease | None, account: AccountRef, email: Email, deadline: Deadline
+    turn_id: UUID,
+    lease: Lease | None,
+    account: AccountRef,
+    email: Email,
+    policy: PolicySnapshot,
+    deadline: Deadline,
 ) -> tuple[Delivery.State, str]:
     lease = lease or leases.claim(turn_id)
-    code = lease and inbound.run(lease, account=account, email=email, deadline=deadline)
+    code = lease and inbound.run(
+        lease, account=account, email=email, policy=policy, deadline=deadline
+    )
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)
         if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):

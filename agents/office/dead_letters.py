@@ -1,9 +1,10 @@
-"""Dead letters taken up again, by an operator's word."""
+"""What was given up or left alone, taken up again by an operator's word."""
 
 from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from agents.models import Turn
@@ -11,9 +12,12 @@ from agents.tasks import queue_delivery
 from integrations.models import Delivery
 from integrations.web.webhooks import QUEUE_PATIENCE
 
+AGAIN = Q(state=Delivery.State.DEAD) | Q(reason=Delivery.STOPPED)
+
 
 def queue_again(delivery_ids: Iterable[UUID]) -> int:
-    """Queue those of these deliveries that are dead letters, with all their tries again.
+    """Queue those of these deliveries that are dead letters, or were left alone while a switch was
+    thrown, with all their tries again.
 
     A turn that failed goes on where it stood, so nothing that was done is done again.
     Returns how many were queued.
@@ -21,17 +25,8 @@ def queue_again(delivery_ids: Iterable[UUID]) -> int:
     queued = 0
     for delivery_id in delivery_ids:
         with transaction.atomic():
-            dead = Delivery.objects.filter(id=delivery_id, state=Delivery.State.DEAD)
-            if not dead.update(
-                state=Delivery.State.QUEUED,
-                reason="",
-                attempts=0,
-                stalls=0,
-                waiting_since=None,
-                is_alone=False,
-                finished_at=None,
-                lease_expires_at=timezone.now() + QUEUE_PATIENCE,
-            ):
+            given_up = Delivery.objects.filter(AGAIN, id=delivery_id)
+            if not given_up.queue_again(from_=timezone.now() + QUEUE_PATIENCE):
                 continue
             Turn.objects.filter(delivery_id=delivery_id, state=Turn.State.FAILED).update(
                 state=Turn.State.QUEUED, ending="", error_code="", attempts=0, finished_at=None

@@ -26,6 +26,7 @@ from agents.journal.leases import Lease
 from agents.models import PastMail, PastRun, Turn
 from agents.past import runs
 from agents.past.runs import Claim
+from guardrails.gather.policy_rows import policy_snapshot
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.exceptions import NotFound, ProviderError
@@ -138,17 +139,19 @@ def _worked(
         email = mail_reader(account).email(mail.source_id)
     except NotFound:
         return State.SKIPPED, "deleted"
-    reason = inbound.find_skip_reason(account, email)
-    if reason == "account_paused":
-        raise _Away(reason)  # the run waits until somebody lets the account go on
-    if reason is not None:
-        return State.SKIPPED, reason
+    if inbound.is_own(account, email):
+        return State.SKIPPED, "own_mail"
+    policy = policy_snapshot(account)
+    if policy.stops_all(account.source):
+        raise _Away("stopped")  # the run waits until somebody lifts the switch
     opened = _turn_of(run, account, mail)
     if opened is None:
         return State.SKIPPED, "duplicate_item"
     turn_id, lease = opened
     past = Past(is_trial=run.is_trial, writes=run.writes_drafts)
-    code = lease and inbound.run(lease, account=account, email=email, deadline=deadline, past=past)
+    code = lease and inbound.run(
+        lease, account=account, email=email, policy=policy, deadline=deadline, past=past
+    )
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)
         if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):

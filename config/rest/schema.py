@@ -2,6 +2,22 @@
 
 from typing import Any
 
+SETTINGS = {
+    # Fields of the same name with other choices need names of their own.
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.rest.schema.add_refusals",
+    ],
+    "ENUM_NAME_OVERRIDES": {"WordEnum": ["confirm", "reject"]},
+    "TITLE": "Remit",
+    "DESCRIPTION": "Chat, sync, approvals and the audit ledger of Remit.",
+    "VERSION": "1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
 ERROR = {
     "type": "object",
     "required": ["error"],

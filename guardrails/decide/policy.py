@@ -22,6 +22,7 @@ from guardrails.decide.checks.rates import rates
 from guardrails.decide.checks.scope import scope, strangers
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
+from guardrails.decide.checks.stopping import stopping_effects
 from guardrails.decide.checks.undoing import undoing
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import values
@@ -115,6 +116,7 @@ def _examine(case: Case) -> None:
     case.require("audience_unknown", bare("audience", implied is not None))
     case.aim(action.targets(arguments), implied or ())
     case.take_effect(action.effects(arguments, facts))
+    stopping_effects(case)
     scope(case, action, facts)
     look_up(case, action, facts)
     case.trace(sources(case, action, arguments, facts))

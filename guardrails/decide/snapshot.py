@@ -15,6 +15,7 @@ from guardrails.decide.conditions.base import (
     RateCondition,
     Unreadable,
 )
+from guardrails.facts.effects import EffectKind
 from guardrails.facts.targets import Target, domain_of
 
 Mode = Literal["auto", "ask", "draft_only", "never"]
@@ -22,7 +23,7 @@ RECEIVERS = frozenset({"recipient", "recipient_domain"})
 PERMITTING: frozenset[str] = frozenset({"auto", "ask", "draft_only"})
 # Fields that policies of earlier days did not have: left out while they say nothing, so that
 # those keep their digests.
-LATER: dict[str, Any] = {"hold_seconds": 0}
+LATER: dict[str, Any] = {"hold_seconds": 0, "effect": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +60,21 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """One kill switch that is thrown for this account. Empty fields mean all of them."""
+    """One kill switch that is thrown for this account. Empty fields mean all of them; with an
+    effect it stops what has this effect."""
 
     id: str
     action_type: str = ""
     source: str = ""
     why: str = ""
+    effect: EffectKind | Literal[""] = ""
 
-    def stops(self, action_type: str, source: str) -> bool:
-        return self.action_type in ("", action_type) and self.source in ("", source)
+    def stops(
+        self, action_type: str, source: str, effects: Collection[EffectKind] | None = None
+    ) -> bool:
+        """Whether it stops such an action; `effects` None: whatever its effects are."""
+        by_effect = not self.effect if effects is None else self.effect in effects
+        return by_effect and self.action_type in ("", action_type) and self.source in ("", source)
 
 
 # An account may have hundreds: a named tuple is made many times quicker than a dataclass.
@@ -98,12 +105,20 @@ class PolicySnapshot:
     switches: tuple[Switch, ...] = ()
     has_shadow: bool = False  # a draft decides beside it; no part of what is decided
 
-    def switch(self, action_type: str, source: str) -> Switch | None:
-        """A kill switch that stops this action."""
+    def switch(
+        self, action_type: str, source: str, effects: Collection[EffectKind] | None = None
+    ) -> Switch | None:
+        """A kill switch that stops this action: whatever its effects are, or for one of them."""
         if not self.switches:
             return None
-        found = (one for one in self.switches if one.stops(action_type, source))
+        found = (one for one in self.switches if one.stops(action_type, source, effects))
         return min(found, key=lambda one: one.id, default=None)
+
+    def stops_all(self, source: str) -> bool:
+        """Whether nothing at all may be done with the account, which is one of `source`."""
+        return self.paused or any(
+            one.stops("", source) and not one.action_type for one in self.switches
+        )
 
     def limits(self, action_type: str) -> tuple[Limit, ...]:
         """Every ceiling limit that this action is under: each of them counts."""
@@ -217,7 +232,7 @@ class PolicySnapshot:
             "ceiling": _sorted(
                 _row(limit) | {"conditions": _raw(limit.conditions)} for limit in self.ceiling
             ),
-            "switches": _sorted(vars(switch) for switch in self.switches),
+            "switches": _sorted(map(_row, self.switches)),
         }
 
     @cached_property
@@ -258,7 +273,7 @@ def _canonical(one: ListedTarget) -> str:
     )
 
 
-def _row(value: AllowedAction | Limit) -> dict[str, Any]:
+def _row(value: AllowedAction | Limit | Switch) -> dict[str, Any]:
     return {
         name: field
         for name, field in vars(value).items()

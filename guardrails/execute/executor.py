@@ -280,6 +280,7 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
         action_id=request.action_id,
         action_type=request.action_type,
         allowed_action_id=decision.rule_id,
+        effects=decision.effects,
         filed=filed,
     )
     if stopped := why_stopped(present, undoes=bool(request.origin.undoes)):

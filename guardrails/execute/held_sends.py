@@ -80,6 +80,7 @@ def create(
         account_id=request.account.id,
         action_type=request.action_type,
         allowed_action_id=judgement.decision.rule_id,
+        effects=judgement.decision.effects,
     )
     if why_stopped(present, undoes=False):
         recall_all(Q(id=row.id))

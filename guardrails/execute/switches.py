@@ -1,5 +1,5 @@
-"""Kill switches: thrown at once, for everything, an organisation, an account, an action or a
-connector.
+"""Kill switches: thrown at once, for everything, an organisation, an account, an action, a
+connector or an effect.
 
 An attempt is committed to the ledger first, and the switches are read after that; a switch is
 committed first, and the open attempts are read after that. So either the attempt sees the
@@ -19,10 +19,11 @@ from django.utils import timezone
 
 from audit.ledger import selectors as ledger
 from guardrails.execute import held_sends
+from guardrails.facts.effects import IRREVERSIBLE
 from guardrails.models import KillSwitch
-from guardrails.policies import changes
+from guardrails.policies import changes, stopped
 from guardrails.policies.changes import Author
-from integrations.models import Account, Organisation
+from integrations.models import Account, Delivery, Organisation
 
 # Longer than a provider call takes with all its repeats.
 UNDER_WAY = timedelta(seconds=120)
@@ -37,6 +38,7 @@ class Scope:
     account_id: UUID | None = None
     action_type: str = ""
     source: str = ""
+    effect: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +84,9 @@ def recall_stopped() -> int:
     )
 
 
-def lift(*, switch_id: UUID, why: str, author: Author) -> bool:
-    """Let what the switch stopped run again. False when it is not thrown."""
+def lift(*, switch_id: UUID, why: str, author: Author, handle: bool = False) -> bool:
+    """Let what the switch stopped run again. With `handle` the mails that it kept from being looked
+    at are worked through now; else they stay left alone. False when it is not thrown."""
     with changes.recording(KillSwitch, [switch_id], author=author):
         row = KillSwitch.objects.select_for_update().filter(id=switch_id, lifted_at=None).first()
         if row is None:
@@ -91,6 +94,9 @@ def lift(*, switch_id: UUID, why: str, author: Author) -> bool:
         row.lifted_at, row.lifted_by, row.lifted_why = timezone.now(), author.name, why
         row.save()
         _mark(row, paused=False)
+        if handle:
+            left = Delivery.objects.filter(id__in=stopped.list_left_alone(row.id))
+            left.queue_again(from_=timezone.now())
     return True
 
 
@@ -100,6 +106,8 @@ def _thrown(scope: Scope) -> KillSwitch | None:
 
 def _held_by(row: KillSwitch) -> Q:
     """The held actions that this switch stops."""
+    if row.effect not in ("", *IRREVERSIBLE):
+        return Q(pk=None)  # what is held reaches others or destroys
     found = {
         "organisation_id": row.organisation_id,
         "account_id": row.account_id,

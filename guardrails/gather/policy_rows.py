@@ -28,7 +28,8 @@ SELECT a.id, a.paused OR o.paused,
     (SELECT json_agg(json_build_array(c.id, c.action_type, c.at_most, c.conditions,
                                       c.hold_seconds))
      FROM guardrails_ceilinglimit c WHERE c.organisation_id = a.organisation_id)::text,
-    (SELECT json_agg(json_build_array(s.id, s.action_type, s.source, s.why))
+    (SELECT json_agg(json_build_array(s.id, s.action_type, s.source, s.why,
+                                      s.effect))
      FROM guardrails_killswitch s
      WHERE s.lifted_at IS NULL
        AND (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
@@ -93,8 +94,8 @@ def _snapshot(
             for id, action_type, mode, raw, hold_seconds in _rows(ceiling)
         ),
         switches=tuple(
-            Switch(id=id, action_type=action_type, source=source, why=why)
-            for id, action_type, source, why in _rows(switches)
+            Switch(id=id, action_type=action_type, source=source, why=why, effect=effect)
+            for id, action_type, source, why, effect in _rows(switches)
         ),
         has_shadow=has_shadow,
     )

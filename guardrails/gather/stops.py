@@ -1,12 +1,13 @@
 """What could stop an action that was permitted when it was decided, as it is now."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
 from guardrails.decide.checks.stopping import Stops
+from guardrails.facts.effects import Effect
 
 # Before every provider write: composed by Django it took a tenth of what an action costs.
 _READ = """
@@ -22,6 +23,7 @@ SELECT
                 AND (s.account_id IS NULL OR s.account_id = a.id)
                 AND s.source IN ('', a.source)
                 AND s.action_type IN ('', %(action_type)s)
+                AND (s.effect = '' OR s.effect = ANY (%(effects)s))
                 AND s.lifted_at IS NULL),
     a.paused OR o.paused,
     ARRAY(SELECT c.at_most FROM guardrails_ceilinglimit c
@@ -41,6 +43,7 @@ def read_stops(
     action_id: UUID | None = None,
     action_type: str,
     allowed_action_id: str,
+    effects: Iterable[Effect] = (),
     filed: Sequence[str] = (),
 ) -> Stops:
     """Switches, pauses, the ceiling and the allowed action (`rule_id`; empty: none is needed).
@@ -50,6 +53,7 @@ def read_stops(
     given: dict[str, Any] = {
         "account": account_id,
         "action": action_id,
+        "effects": [effect.kind for effect in effects],
         "filed": list(filed),
         "action_type": action_type,
         "allowed": allowed,

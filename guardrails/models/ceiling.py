@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
+from guardrails.facts.effects import IN_WORDS
 from guardrails.models.base import (
     MAX_HOLD_SECONDS,
     ConditionsField,
@@ -117,6 +118,12 @@ class KillSwitch(ValidatedModel):
         max_length=64, blank=True, default="", choices=registry.action_choices
     )
     source = models.CharField(max_length=32, blank=True, default="", choices=source_choices)
+    effect = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        choices=[(name, str(words)) for name, words in IN_WORDS.items()],
+    )
     why = models.CharField(max_length=300)
     thrown_by = models.CharField(max_length=200)
     thrown_at = models.DateTimeField(auto_now_add=True)
@@ -128,7 +135,7 @@ class KillSwitch(ValidatedModel):
         ordering = ["-thrown_at"]
         constraints = [
             models.UniqueConstraint(
-                fields=["organisation", "account", "action_type", "source"],
+                fields=["organisation", "account", "action_type", "source", "effect"],
                 condition=Q(lifted_at=None),
                 nulls_distinct=False,
                 name="switch_thrown_once",
@@ -148,13 +155,14 @@ class KillSwitch(ValidatedModel):
             str(self.account) if self.account_id else "",
             self.get_action_type_display(),
             self.get_source_display(),
+            self.get_effect_display(),
         )
         return " · ".join(part for part in parts if part)
 
     @property
     def is_whole(self) -> bool:
         """Whether it stops its account or organisation altogether."""
-        return not (self.action_type or self.source)
+        return not (self.action_type or self.source or self.effect)
 
     def clean(self) -> None:
         if self.organisation_id is None and not (self.is_whole and self.account_id is None):

@@ -13,8 +13,9 @@ from integrations.contracts import AccountRef
 def find_capabilities(
     accounts: Sequence[AccountRef], policies: Mapping[UUID, PolicySnapshot] | None = None
 ) -> dict[UUID, tuple[Capability, ...]]:
-    """What the agent may try for each account: nothing that would be refused for certain.
-    One query, none where the accounts' policies were read already."""
+    """What the agent may try for each account: nothing that its policy refuses for certain. What a
+    switch stops for now is there, so that the refusal says so and the ledger has it. One query,
+    none where the accounts' policies were read already."""
     snapshots = policies or policy_snapshots(accounts)
     return {
         account.id: tuple(_capabilities(account, snapshots[account.id])) for account in accounts
@@ -24,7 +25,7 @@ def find_capabilities(
 def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capability]:
     for action in registry.ACTIONS:
         allowed_action = policy.allowed_action(action.name, action.resource_type)
-        if not action.works_on(account.source) or policy.paused or allowed_action is None:
+        if not action.works_on(account.source) or allowed_action is None:
             continue
         listed_targets = policy.listed_targets_for(
             action.name, action.resource_type, account.source
@@ -35,7 +36,7 @@ def _capabilities(account: AccountRef, policy: PolicySnapshot) -> Iterable[Capab
         if not allowed_action.enabled or allowed_action.mode in ("never", "draft_only") or lacking:
             continue
         at_most = {limit.mode for limit in policy.limits(action.name)}
-        if at_most & {"never", "draft_only"} or policy.switch(action.name, account.source):
+        if at_most & {"never", "draft_only"}:
             continue
         openings = (one.sentence for one in allowed_action.openings)
         yield Capability(

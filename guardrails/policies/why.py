@@ -12,6 +12,7 @@ from guardrails.facts.text import visible
 
 CHECKS: Mapping[str, str] = {
     "switches": "No switch stops it",
+    "switches by effect": "No switch stops what it does to others",
     "pause": "Neither the account nor its organisation is paused",
     "action": "The action is known for this source",
     "ceiling": "The organisation does not forbid it",

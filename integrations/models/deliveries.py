@@ -1,12 +1,31 @@
 """Webhooks as they were accepted, and what became of each."""
 
 import uuid
+from datetime import datetime
 
 from django.db import models
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from integrations.models.accounts import Account, Organisation
+
+
+class Deliveries(models.QuerySet["Delivery"]):
+    """Deliveries that may be worked through once more."""
+
+    def queue_again(self, *, from_: datetime) -> int:
+        """Queue them with all their tries again, to be taken up by the sweep from then on; how many
+        they are."""
+        return self.update(
+            state=Delivery.State.QUEUED,
+            reason="",
+            attempts=0,
+            stalls=0,
+            waiting_since=None,
+            is_alone=False,
+            finished_at=None,
+            lease_expires_at=from_,
+        )
 
 
 class Delivery(models.Model):
@@ -21,6 +40,9 @@ class Delivery(models.Model):
         PROCESSED = "processed", "Processed"
         SKIPPED = "skipped", "Skipped"
         DEAD = "dead", "Dead letter"
+
+    # The reason of those that a switch kept from being looked at.
+    STOPPED = "stopped"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -62,6 +84,8 @@ class Delivery(models.Model):
     received_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
+    objects = Deliveries.as_manager()
+
     class Meta:
         verbose_name_plural = "deliveries"
         ordering = ["-received_at"]
@@ -80,6 +104,11 @@ class Delivery(models.Model):
                 fields=["-received_at"],
                 name="delivery_dead",
                 condition=models.Q(state="dead"),
+            ),
+            models.Index(
+                fields=["finished_at"],
+                name="delivery_stopped",
+                condition=models.Q(reason="stopped"),
             ),
             models.Index(fields=["account", "source_id"], name="delivery_item"),
             models.Index(

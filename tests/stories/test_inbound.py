@@ -19,8 +19,12 @@ from agents.models import Turn
 from agents.tasks import accept_delivery
 from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
+from guardrails.execute import switches
+from guardrails.execute.switches import Scope
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedActionOption, Approval, LearnedPattern
+from guardrails.policies import stopped
+from guardrails.policies.changes import Author
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import Email
 from integrations.contracts.events import ItemEvent
@@ -270,15 +274,50 @@ def test_a_mail_of_a_source_that_is_read_alone_is_stored_and_sets_nothing_off(
     assert office.calls() == []
 
 
-def test_a_paused_account_reads_in_and_does_nothing(office: Office) -> None:
-    Account.objects.filter(external_user_id="maya", source="gmail").update(paused=True)
+@pytest.mark.parametrize("handle", [True, False])
+def test_a_mail_that_arrives_while_all_is_stopped_is_handled_afterwards_where_that_is_wished(
+    office: Office, handle: bool
+) -> None:
+    olga = Author(name="operator:olga", door="admin")
+    key = office.account("maya", "gmail").organisation_id
+    stop = switches.throw(Scope(organisation_id=key, source="gmail"), why="A wave", author=olga)
     office.deliver("newsletter")
     office.drain()
+    left = Delivery.objects.get(kind="created")
+    [thrown] = stopped.list_thrown([key])
+    nobody_looked = not Turn.objects.exists() and office.calls() == []
 
-    delivery = Delivery.objects.get()
-    assert (delivery.state, delivery.reason) == ("processed", "account_paused")
-    assert not Turn.objects.exists()
-    assert office.calls() == []
+    switches.lift(switch_id=stop.switch_id, why="Over", author=olga, handle=handle)
+    tasks.sweep()
+    office.drain()
+
+    assert (left.state, left.reason) == ("skipped", "stopped")
+    assert (thrown.arrived, nobody_looked) == (1, True)
+    left.refresh_from_db()
+    assert (left.state, left.reason) == (("processed", "") if handle else ("skipped", "stopped"))
+    assert Turn.objects.count() == (1 if handle else 0)
+    assert bool(office.calls()) is handle
+
+
+@pytest.mark.parametrize("scope", ["organisation", "account"])
+def test_a_stop_as_a_whole_leaves_mail_alone_and_that_of_another_account_does_not(
+    office: Office, scope: str
+) -> None:
+    account = office.account("maya", "gmail")
+    omar = Account.objects.get(external_user_id="omar", source="gmail")
+    only = {"account_id": account.id} if scope == "account" else {}
+    switches.throw(
+        Scope(organisation_id=account.organisation_id, **only),
+        why="A wave",
+        author=Author(name="operator:olga", door="admin"),
+    )
+    for user in ("maya", "omar"):
+        office.deliver("newsletter", user=user)
+    office.drain()
+
+    reasons = dict(Delivery.objects.filter(kind="created").values_list("account_id", "reason"))
+    left = "stopped" if scope == "organisation" else ""
+    assert reasons == {account.id: "stopped", omar.id: left}
 
 
 def test_a_mail_that_the_first_sync_stored_already_is_reacted_to_once(office: Office) -> None:

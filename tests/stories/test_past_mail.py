@@ -123,7 +123,7 @@ def test_a_stopped_account_makes_the_run_wait_not_skip(office: Office) -> None:
     assert work.advance(run.id) == "waiting"
 
     run.refresh_from_db()
-    assert run.waits_for == "account_paused"
+    assert run.waits_for == "stopped"
     assert figures.count_progress(run).finished == 0
     Account.objects.filter(id=run.account_id).update(paused=False)
     assert take_back() == [run.id]

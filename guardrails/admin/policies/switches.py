@@ -20,7 +20,7 @@ from guardrails.execute import switches
 from guardrails.execute.switches import Scope
 from guardrails.facts.text import visible
 from guardrails.models import KillSwitch
-from guardrails.policies import drafts, simulation
+from guardrails.policies import drafts, simulation, stopped
 from guardrails.policies.recorded_admin import author
 from integrations.models import Account, Organisation
 from integrations.ports.registry import source_choices
@@ -28,6 +28,11 @@ from integrations.web.admin_pages import ReadOnlyAdmin, choose_organisation
 from integrations.web.staff import is_bound, may_meet
 
 ACCOUNTS_SHOWN = 50
+EFFECTS = {
+    "egress": "Whatever reaches other people",
+    "destructive": "Whatever cannot be undone",
+    "concealing": "Whatever hides something from its owner",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +116,14 @@ class SwitchAdmin(ReadOnlyAdmin):
         """The page of what would have been stopped. Raises ValidationError."""
         organisation = get_object_or_404(Organisation, id=scope.organisation_id)
         row = KillSwitch(**vars(scope), why="a draft", thrown_by="nobody")
-        row.clean()
-        switch = Switch(id="", action_type=scope.action_type, source=scope.source, why="draft")
+        row.full_clean(exclude=["why", "thrown_by"])
+        switch = Switch(
+            id="",
+            action_type=scope.action_type,
+            source=scope.source,
+            effect=row.effect,  # type: ignore[arg-type]  # one of its choices, as `clean` found
+            why="draft",
+        )
         replay = simulation.replay(
             lambda policy: drafts.with_switch(policy, switch),
             organisation_id=organisation.id,
@@ -146,8 +157,10 @@ def _throw(request: HttpRequest, scope: Scope, why: str) -> None:
 
 def _lift(request: HttpRequest, scope: Scope, why: str) -> None:
     row = KillSwitch.objects.filter(**vars(scope), lifted_at=None).first()
-    if row and switches.lift(switch_id=row.pk, why=why, author=author(request)):
-        messages.success(request, f"{visible(str(row))} runs again.")
+    handle = "_handle" in request.POST
+    if row and switches.lift(switch_id=row.pk, why=why, author=author(request), handle=handle):
+        meanwhile = " What arrived meanwhile is handled now." if handle else ""
+        messages.success(request, f"{visible(str(row))} runs again.{meanwhile}")
     else:
         messages.info(request, "It was running already.")
 
@@ -163,11 +176,13 @@ def _scope(request: HttpRequest) -> Scope:
         account_id=UUID(account) if account else None,
         action_type=request.POST.get("action_type", ""),
         source=request.POST.get("source", ""),
+        effect=request.POST.get("effect", ""),
     )
 
 
 def _thrown(organisation: Organisation | None) -> list[KillSwitch]:
-    return list(KillSwitch.objects.filter(organisation=organisation, lifted_at=None))
+    rows = stopped.list_thrown(None if organisation is None else [organisation.id])
+    return list(rows.filter(organisation=organisation))
 
 
 def _groups(organisation: Organisation, query: str) -> list[tuple[str, list[Line]]]:
@@ -187,6 +202,13 @@ def _groups(organisation: Organisation, query: str) -> list[tuple[str, list[Line
         (
             "Organisation",
             [_line(f"All of {organisation.name}", Scope(organisation_id=key), thrown)],
+        ),
+        (
+            "What it does to others",
+            [
+                _line(EFFECTS[name], Scope(organisation_id=key, effect=name), thrown)
+                for name in EFFECTS
+            ],
         ),
         (
             "Actions",
@@ -225,6 +247,7 @@ def _line(title: str, scope: Scope, thrown: list[KillSwitch], *, flippable: bool
             "account": str(scope.account_id or ""),
             "action_type": scope.action_type,
             "source": scope.source,
+            "effect": scope.effect,
         },
         thrown=row,
         since=moment(row.thrown_at) if row else "",

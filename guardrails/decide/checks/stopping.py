@@ -30,6 +30,14 @@ def stopping(case: Case) -> None:
     case.require("paused", bare("pause", not paused))
 
 
+def stopping_effects(case: Case) -> None:
+    """No switch stops what this does to others, once that is known."""
+    request = case.request
+    switch = case.policy.switch(request.action_type, request.account.source, case.kinds)
+    if switch:
+        case.refuse("switched_off", "switches by effect", f"“{visible(switch.why)}”")
+
+
 def why_stopped(stops: Stops, *, undoes: bool) -> Literal["", "switched_off", "paused"]:
     """The reason to stop, between the committed attempt and the provider's call; empty: none.
     What a person takes back (`undoes`) needs no allowed action of the agent."""

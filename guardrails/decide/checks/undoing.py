@@ -9,7 +9,7 @@ and the ceiling hold for everybody, and what was changed since is left alone.
 from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
-from guardrails.decide.checks.stopping import stopping
+from guardrails.decide.checks.stopping import stopping, stopping_effects
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
@@ -52,6 +52,7 @@ def undoing(case: Case) -> str:
     case.require("changed_since_done", bare("unchanged", same and left))
     case.aim(action.targets(arguments), action.implied(arguments, facts) or ())
     case.take_effect(action.effects(arguments, facts))
+    stopping_effects(case)
     context = case.context(facts)
     for limit in case.limits:
         for condition in limit.conditions:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents.models import Message, Turn
 from audit.ledger import ledger
 from audit.ledger.ids import uuid7
-from integrations.models import Account, Delivery, Organisation
+from integrations.models import Account, Delivery
 from knowledge.ingest import indexing
 from knowledge.models import Item
 from tests.agents.pages import HIDDEN, SCRIPT, delivery, mailbox, turn
@@ -339,15 +339,6 @@ def test_the_offline_stand_in_is_named(operator: Client, settings: Any, offline:
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
     assert "There is no organisation yet." in shown(operator).content.decode()
-
-
-def test_a_paused_organisation_is_named(operator: Client) -> None:
-    Organisation.objects.create(slug="default", name=SCRIPT, paused=True)
-
-    page = shown(operator).content.decode()
-
-    assert "is paused: every action is refused." in page
-    assert SCRIPT not in page
 
 
 def test_figures_add_up_and_lead_to_their_rows(operator: Client) -> None:

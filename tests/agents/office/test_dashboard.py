@@ -15,8 +15,8 @@ from django.utils import timezone
 from agents.office import dashboard, roles, sidebar
 from audit.ledger.ids import uuid7
 from guardrails.models import ChangeRequest
-from integrations.models import Delivery, Membership, Organisation
-from tests.agents.pages import SCRIPT, delivery, mailbox, turn
+from integrations.models import Delivery, Membership
+from tests.agents.pages import delivery, mailbox, turn
 from tests.audit.entries import append_action
 from tests.clients import log_in
 
@@ -126,15 +126,6 @@ def test_an_empty_plot_says_so() -> None:
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
     assert "There is no organisation yet." in shown(operator).content.decode()
-
-
-def test_a_paused_organisation_is_named(operator: Client) -> None:
-    Organisation.objects.create(slug="default", name=SCRIPT, paused=True)
-
-    page = shown(operator).content.decode()
-
-    assert "is paused: every action is refused." in page
-    assert SCRIPT not in page
 
 
 def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:

@@ -62,6 +62,26 @@ def test_a_thrown_switch_refuses_until_it_is_lifted(office: Office, name: str) -
     assert len(office.calls()) == 1
 
 
+def test_nothing_that_reaches_others_goes_out_while_that_is_stopped(office: Office) -> None:
+    key = office.organisation.id
+    office.permit("archive")
+    office.permit("create_jira_task")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    thrown = throw(Scope(organisation_id=key, effect="egress"))
+    task = {"project_key": "PROJ", "summary": "Setup CI/CD", "type": "task"}
+
+    stopped = execute(office.request("create_jira_task", task))
+    private = execute(office.request("archive", {"email_id": office.receive()}))
+    told = office.calls()
+    switches.lift(switch_id=thrown.switch_id, why="Over", author=OLGA)
+    running = execute(office.request("create_jira_task", task))
+
+    assert (stopped.status, stopped.reason) == ("refused", "switched_off")
+    assert "A phishing wave" in stopped.sentence
+    assert (private.status, running.status) == ("succeeded", "succeeded")
+    assert len(told) == 1
+
+
 def test_a_switch_of_something_else_stops_nothing(office: Office) -> None:
     key = office.organisation.id
     office.permit("archive")

@@ -9,7 +9,7 @@ from guardrails.decide.checks.stopping import why_stopped
 from guardrails.decide.conditions.base import Unreadable
 from guardrails.gather import stops
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.models import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.models import AllowedAction, AllowedActionOption, KillSwitch, TargetGroup
 from guardrails.policies.capabilities import find_capabilities
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
@@ -116,8 +116,12 @@ def test_capabilities_say_what_may_be_tried(
     assert classify.schema["additionalProperties"] is False
 
 
-def test_a_paused_account_can_do_nothing(organisation: Organisation) -> None:
+def test_what_is_stopped_is_offered_so_that_the_refusal_says_so(
+    organisation: Organisation,
+) -> None:
     mine = account(organisation)
     AllowedAction.objects.create(account_id=mine.id, action_type="archive")
     Organisation.objects.update(paused=True)
-    assert find_capabilities([mine]) == {mine.id: ()}
+    KillSwitch.objects.create(organisation=organisation, why="A wave", thrown_by="operator:olga")
+    [offered] = find_capabilities([mine])[mine.id]
+    assert offered.action_type == "archive"

@@ -7,9 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from guardrails.execute.executor import execute
 from guardrails.models import KillSwitch
+from integrations.models import Delivery, Membership
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
@@ -108,3 +110,53 @@ def test_a_switch_is_tried_on_the_past_and_not_thrown(office: Office, client: Cl
     assert not KillSwitch.objects.exists()
     rita = log_in("rita")
     assert flip(rita, office, _try="1").status_code == 403
+
+
+def test_every_page_says_what_is_stopped_and_to_whom_it_belongs(
+    office: Office, client: Client
+) -> None:
+    flip(client, office, effect="egress", why=HOSTILE)
+    theirs = log_in("rita", "use_console", "view_item")
+    Membership.objects.all().delete()
+    strangers = log_in("sam", "use_console")
+    Membership.objects.filter(user__username="sam").delete()
+    Membership.objects.create(
+        user=User.objects.get(username="rita"), organisation=office.organisation
+    )
+
+    for address in ("admin:index", "admin:knowledge_item_changelist", "console"):
+        text = read_page(theirs, reverse(address))
+        assert "has been stopped since" in text
+        assert "Company · Reaches other people" in text
+        assert HOSTILE not in text
+        assert "Let it run again" not in text  # they may not look at switches
+    assert "has been stopped" not in read_page(strangers, reverse("admin:index"))
+    assert "Let it run again" in read_page(client, reverse("admin:index"))
+    flip(client, office, effect="egress", flip="on")
+    assert "has been stopped" not in read_page(theirs, reverse("console"))
+
+
+def test_what_arrived_meanwhile_is_offered_where_it_is_let_run(
+    office: Office, client: Client
+) -> None:
+    flip(client, office)
+    left = Delivery.objects.create(
+        organisation=office.organisation,
+        account=office.mailbox,
+        webhook_id="w1",
+        kind="created",
+        source="gmail",
+        source_id="m1",
+        body={},
+        state="skipped",
+        reason=Delivery.STOPPED,
+        finished_at=timezone.now(),
+    )
+    offered = page(client, office)
+    answer = flip(client, office, flip="on", _handle="1").content.decode()
+    left.refresh_from_db()
+
+    assert "handle the 1 that arrived meanwhile" in offered
+    assert "1 mail arrived meanwhile and was left alone." in offered
+    assert "What arrived meanwhile is handled now." in answer
+    assert (left.state, left.reason, left.finished_at) == ("queued", "", None)
