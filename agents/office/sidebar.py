@@ -1,4 +1,4 @@
-"""The admin's sidebar: what a person may see, grouped in plain words."""
+"""The admin's sidebar: the dozen pages that people come for, and the rest under “Advanced”."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,24 +33,29 @@ def _proof(title: str, icon: str, view: str) -> Page:
     return Page("audit", "executedagentaction", title, icon, view=view)
 
 
-SIDEBAR = (
+# What people come for day by day.
+MAIN = (
+    Page("guardrails", "approval", "Approvals", "how_to_reg"),
+    Page("guardrails", "changerequest", "Change requests", "edit_note"),
+    Page("agents", "escalation", "Handed to a person", "support_agent"),
+    Page("guardrails", "assistantdraft", "Drafts", "drafts"),
+    Page("integrations", "account", "Accounts", "account_circle"),
+    _page("What may it do?", "help", "admin:guardrails_policy_explain"),
+    Page("guardrails", "killswitch", "Stop", "power_settings_new"),
+    Page("guardrails", "person", "People", "contacts"),
+    Page("audit", "executedagentaction", "Ledger", "verified"),
+)
+# The rest, which operators look up.
+ADVANCED = (
     (
-        "Inbox",
+        "Work",
         (
-            Page("guardrails", "approval", "Approvals", "how_to_reg"),
-            Page("guardrails", "changerequest", "Change requests", "edit_note"),
-            Page("agents", "escalation", "Handed to a person", "support_agent"),
-            Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
-            Page("guardrails", "assistantdraft", "Drafts", "drafts"),
-            Page("guardrails", "undo", "Undone", "undo"),
-            Page("integrations", "delivery", "Deliveries", "inbox"),
-        ),
-    ),
-    (
-        "Agent",
-        (
+            Page("agents", "turn", "Dashboard", "space_dashboard", view="admin:agents_dashboard"),
             Page("agents", "turn", "Turns", "forum"),
             Page("agents", "conversation", "Conversations", "chat"),
+            Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
+            Page("guardrails", "undo", "Undone", "undo"),
+            Page("integrations", "delivery", "Deliveries", "inbox"),
             Page("agents", "customagent", "Custom agents", "smart_toy"),
             Page("agents", "pastrun", "Past mail", "history_toggle_off"),
         ),
@@ -58,9 +63,7 @@ SIDEBAR = (
     (
         "Limits",
         (
-            Page("guardrails", "killswitch", "Switches", "power_settings_new"),
             Page("guardrails", "ceilinglimit", "Ceiling", "vertical_align_top"),
-            _page("What may it do?", "help", "admin:guardrails_policy_explain"),
             _page("Try an action", "science", "admin:guardrails_policy_simulate"),
             Page("guardrails", "allowedaction", "Allowed actions", "rule"),
             Page("guardrails", "allowedactionoption", "Targets", "target"),
@@ -76,7 +79,6 @@ SIDEBAR = (
     (
         "Proof",
         (
-            Page("audit", "executedagentaction", "Ledger", "verified"),
             Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
             _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
             _proof("Health report", "monitor_heart", "admin:guardrails_ledger_health"),
@@ -100,11 +102,9 @@ SIDEBAR = (
         ),
     ),
     (
-        "People",
+        "People and access",
         (
-            Page("integrations", "account", "Accounts", "account_circle"),
             Page("integrations", "userpreferences", "Preferences", "tune"),
-            Page("guardrails", "person", "Directory", "contacts"),
             Page("guardrails", "directorysync", "Directory syncs", "cloud_sync"),
             Page("guardrails", "owndomain", "Own domains", "domain"),
             Page("integrations", "organisation", "Organisations", "apartment"),
@@ -123,18 +123,20 @@ SIDEBAR = (
         ),
     ),
 )
+SIDEBAR = (("", MAIN), *ADVANCED)
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar: what this person may see, grouped in plain words."""
+    """The sidebar: what this person may see. What people come for is in the first group."""
     permitted = {
         (app["app_label"], model["object_name"].lower()): model["admin_url"]
         for app in admin.site.get_app_list(request)
         for model in app["models"]
     }
-    groups: list[dict[str, Any]] = [{"title": "", "items": list(_start(request))}]
+    groups: list[dict[str, Any]] = []
     for title, pages in SIDEBAR:
-        items = [
+        items = [] if title else list(_start(request))
+        items += [
             {
                 "title": page.title,
                 "icon": page.icon,
@@ -162,7 +164,5 @@ def _here(path: str, links: Iterable[str]) -> str:
 
 def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
     yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
-    dashboard = reverse("admin:agents_dashboard")
-    yield {"title": "Dashboard", "icon": "space_dashboard", "link": dashboard}
     if request.user.has_perm(console.USE):
         yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

@@ -13,5 +13,5 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.activity.page.context",
-    "SIDEBAR": {"navigation": "agents.office.sidebar.navigation"},
+    "SIDEBAR": {"show_search": True, "navigation": "agents.office.sidebar.navigation"},
 }

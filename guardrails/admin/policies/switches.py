@@ -72,7 +72,7 @@ class SwitchAdmin(ReadOnlyAdmin):
         query = request.GET.get("q", "").replace("\0", "").strip()
         context = {
             **self.admin_site.each_context(request),
-            "title": "Switches",
+            "title": "Stop",
             "organisations": organisations,
             "organisation": chosen,
             "query": query,

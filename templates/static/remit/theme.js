@@ -2,7 +2,7 @@
 // itself instead of having the browser evaluate text: it finds what was registered, and nothing else.
 
 document.addEventListener("alpine:init", () => {
-  for (const name of ["theme", "searchForm", "searchDropdown", "searchCommand"]) {
+  for (const name of ["theme", "searchForm"]) {
     Alpine.data(name, window[name]);
   }
   Alpine.data("page", (firstTab) => ({

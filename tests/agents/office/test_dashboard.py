@@ -187,6 +187,24 @@ def test_figures_and_sidebar_are_of_what_one_may_see() -> None:
     assert titles == ["Activity", "Dashboard", "Turns"]
 
 
+def test_a_dozen_entries_lead_to_what_people_come_for_and_the_rest_is_advanced(
+    operator: Client,
+) -> None:
+    main, *rest = operator.get(reverse("admin:index")).context["sidebar_navigation"]
+    page = operator.get(reverse("admin:index")).content.decode()
+
+    assert (main["title"], len(main["items"]) <= 12) == ("", True)
+    assert [item["title"] for item in main["items"]][:3] == [
+        "Activity",
+        "Chat console",
+        "Approvals",
+    ]
+    assert all(group["title"] for group in rest)
+    assert '<details class="nav-advanced">' in page
+    inside = operator.get(reverse("admin:knowledge_item_changelist")).content.decode()
+    assert '<details class="nav-advanced" open>' in inside
+
+
 def test_staff_of_no_organisation_read_so() -> None:
     client = log_in("nobody", "view_delivery")
     delivery(mailbox())
