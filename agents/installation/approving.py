@@ -1,0 +1,132 @@
+"""Trials of a person's word: it counts for exactly what was shown, once, and only theirs."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.utils import timezone
+
+from agents.installation.guarantees import Broken, expect
+from agents.installation.office import Office
+from guardrails.approve import approvals
+from guardrails.contracts import ActionResult
+from guardrails.models import AllowedAction, Approval
+
+PERSON = "operator:trial"
+
+
+def waits_for_a_person(office: Office) -> None:
+    """What waits for a person is not done before they say yes, and then it is done."""
+    approval = asked(office)
+    expect("Writes before", len(office.writes()), 0)
+    expect("It became", confirm(approval).status, "succeeded")
+    expect("Writes after", len(office.writes()), 1)
+
+
+def altered_after_the_question(office: Office) -> None:
+    """A request that was altered in the database after it was shown is refused."""
+    approval = asked(office)
+    other = office.receive(subject="Something else")
+    Approval.objects.filter(pk=approval.pk).update(arguments={"email_id": other})
+    expect("It became", confirm(approval).status, "refused")
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def word_about_something_else(office: Office) -> None:
+    """A yes with the digest of something else decides nothing."""
+    approval = asked(office)
+    _conflicts(lambda: confirm(approval, digest="0" * 64))
+    expect("Writes at the provider", len(office.writes()), 0)
+    expect("It became", confirm(approval).status, "succeeded")
+
+
+def yes_said_twice(office: Office) -> None:
+    """A yes that is sent again has the same result and does nothing more."""
+    approval = asked(office)
+    first, second = confirm(approval), confirm(approval)
+    expect("They became", (first.status, second.status), ("succeeded", "succeeded"))
+    expect("Writes at the provider", len(office.writes()), 1)
+
+
+def no_is_final(office: Office) -> None:
+    """After a no, no yes counts."""
+    approval = asked(office)
+    approvals.reject(
+        organisation_id=office.organisation.id, approval_id=approval.id, decided_by=PERSON
+    )
+    _conflicts(lambda: confirm(approval))
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def too_late(office: Office) -> None:
+    """A yes after the deadline comes to nothing."""
+    approval = asked(office)
+    past = timezone.now() - timedelta(seconds=1)
+    Approval.objects.filter(pk=approval.pk).update(expires_at=past)
+    expect("It became", confirm(approval).reason, "approval_expired")
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def of_another_organisation(office: Office) -> None:
+    """Nobody of another organisation finds a request, let alone decides it."""
+    approval = asked(office)
+    try:
+        confirm(approval, organisation_id=uuid4())
+    except approvals.ApprovalNotFound:
+        expect("Writes at the provider", len(office.writes()), 0)
+        return
+    raise Broken("It was found.")
+
+
+def permission_withdrawn(office: Office) -> None:
+    """A permission that was withdrawn while a request waited refuses it after the yes."""
+    approval = asked(office)
+    AllowedAction.objects.filter(account=office.accounts["mail"]).delete()
+    expect("It became", confirm(approval).status, "refused")
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def changed_since_shown(office: Office) -> None:
+    """An object that changed after it was shown needs a new word."""
+    approval = asked(office)
+    office.change(f"emails/{approval.arguments['email_id']}", subject="Other words")
+    result = confirm(approval)
+    expect("It became", (result.status, result.reason), ("refused", "changed_since_asked"))
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def asked(office: Office) -> Approval:
+    """A mail that waits to be put away."""
+    office.permit("archive", "ask")
+    return office.ask("archive", email_id=office.receive())
+
+
+def confirm(approval: Approval, **changes: Any) -> ActionResult:
+    given: dict[str, Any] = {
+        "organisation_id": approval.organisation_id,
+        "approval_id": approval.id,
+        "decided_by": PERSON,
+    }
+    return approvals.confirm(**given | changes)
+
+
+def _conflicts(decide: Callable[[], object]) -> None:
+    try:
+        decide()
+    except approvals.ApprovalConflict:
+        return
+    raise Broken("The word counted.")
+
+
+TRIALS = (
+    waits_for_a_person,
+    altered_after_the_question,
+    word_about_something_else,
+    yes_said_twice,
+    no_is_final,
+    too_late,
+    of_another_organisation,
+    permission_withdrawn,
+    changed_since_shown,
+)

@@ -1,0 +1,73 @@
+"""All guarantees at the installation of the tests, and what a fault in Remit does to them."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from agents.installation import running
+from agents.installation.guarantees import attempt
+from agents.installation.office import built_site, found
+from guardrails.approve import approvals
+from integrations.models import Organisation
+from integrations.web import webhooks
+from tests import database
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def own_connections() -> Iterator[None]:
+    """Trials lead connections to a database of their own."""
+    with database.unpooled():
+        yield
+
+
+def verify(*arguments: str) -> list[dict[str, Any]]:
+    out = StringIO()
+    call_command("verify_installation", "--json", *arguments, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_every_guarantee_holds_and_nothing_stays(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]
+    before = set(Organisation.objects.values_list("slug", flat=True))
+
+    results = [*running.run()]
+
+    assert [one.name for one in results] == list(running.NAMES)
+    assert [(one.name, one.found) for one in results if one.verdict == "FAIL"] == []
+    assert sum(one.verdict == "PASS" for one in results) >= 50
+    assert set(Organisation.objects.values_list("slug", flat=True)) == before
+
+
+def test_one_is_tried_alone_and_an_unknown_one_is_refused() -> None:
+    assert [one["name"] for one in verify("--only", "ledger_is_guarded")] == ["ledger_is_guarded"]
+    with pytest.raises(CommandError, match="There is no guarantee nonsense"):
+        verify("--only", "nonsense")
+
+
+def test_a_guarantee_that_does_not_hold_gives_exit_code_1(settings: Any) -> None:
+    settings.DEBUG = True
+    with pytest.raises(CommandError, match="0 hold, 1 do not, 0 do not apply here"):
+        verify("--only", "no_page_of_a_fault")
+
+
+def test_a_fault_in_remit_turns_a_guarantee_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = {trial.__name__: trial for trial in running.IN_AN_OFFICE}
+    with built_site() as site:
+        monkeypatch.setattr(webhooks, "verify", lambda *, headers, **_: headers["webhook-id"])
+        monkeypatch.setattr(approvals, "check", lambda *_, **__: None)
+        broken = {
+            name: attempt(trials[name], found(site)).found
+            for name in ("unsigned_webhook", "word_about_something_else", "no_is_final")
+        }
+
+    assert broken == {
+        "unsigned_webhook": "Unsigned: 202 instead of 401.",
+        "word_about_something_else": "The word counted.",
+        "no_is_final": "",
+    }
