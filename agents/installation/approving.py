@@ -79,8 +79,8 @@ def of_another_organisation(office: Office) -> None:
     raise Broken("It was found.")
 
 
-def permission_withdrawn(office: Office) -> None:
-    """A permission that was withdrawn while a request waited refuses it after the yes."""
+def allowed_action_withdrawn(office: Office) -> None:
+    """An allowed action that was taken away while a request waited refuses it after the yes."""
     approval = asked(office)
     AllowedAction.objects.filter(account=office.accounts["mail"]).delete()
     expect("It became", confirm(approval).status, "refused")
@@ -127,6 +127,6 @@ TRIALS = (
     no_is_final,
     too_late,
     of_another_organisation,
-    permission_withdrawn,
+    allowed_action_withdrawn,
     changed_since_shown,
 )

@@ -36,7 +36,7 @@ class _Undo(Exception):
 
 
 def no_row_is_changed(office: Office) -> None:
-    """The database refuses to change, delete or empty rows of the ledger, whoever asks."""
+    """The database refuses to change, delete or empty rows of the ledger, also for their owner."""
     action_id = done(office).action_id
     for statement in (
         "UPDATE audit_action SET status = 'failed' WHERE action_id = %s",
@@ -140,14 +140,14 @@ def restored_backup_shows(office: Office) -> None:
     done(office)
     office.seal()
     with tempfile.TemporaryDirectory() as folder:
-        earlier, kept = Path(folder, "earlier.zip"), Path(folder, "kept.note")
+        earlier, note = Path(folder, "earlier.zip"), Path(folder, "newest.note")
         key = _write_bundle(office, earlier)
         office.do("archive", email_id=office.receive())
         office.seal()
         newest = find_newest_checkpoint(office.organisation.id)
-        kept.write_text(newest.note if newest else "")
+        note.write_text(newest.note if newest else "")
         expect("Alone, the earlier state", _verdict(earlier, key), SOUND)
-        expect("Beside the checkpoint", _verdict(earlier, key, kept), NOT_SOUND)
+        expect("Beside the checkpoint", _verdict(earlier, key, note), NOT_SOUND)
 
 
 def done(office: Office) -> ActionResult:
