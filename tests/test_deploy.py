@@ -95,7 +95,7 @@ def test_the_image_holds_every_folder_of_the_product_and_no_other() -> None:
 
     assert copied == {
         *("config", "audit", "integrations", "knowledge", "guardrails", "agents"),
-        *("templates", "locale"),
+        *("templates", "locale", "sandbox"),
     }
     assert {line[1:] for line in kept if line.startswith("!")} == {
         *copied,

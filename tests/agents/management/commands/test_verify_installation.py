@@ -34,6 +34,7 @@ def verify(*arguments: str) -> list[dict[str, Any]]:
 
 def test_every_guarantee_holds_and_nothing_stays(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["localhost"]
+    settings.SECRET_KEY, settings.LEDGER_KEY = "a" * 32, "b" * 32
     before = set(Organisation.objects.values_list("slug", flat=True))
 
     results = [*running.run()]
