@@ -11,13 +11,14 @@ from rest_framework.permissions import IsAuthenticated
 
 from agents.api import views as agents
 from agents.office import console, finder
-from agents.tasks import accept_delivery
+from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
 from config import health, metrics
 from guardrails import api as guardrails
 from integrations import api as integrations
 from integrations.web.authentication import HasScope
+from integrations.web.pushes import PushView
 from integrations.web.webhooks import Kind, WebhookView
 from knowledge import api as knowledge
 
@@ -45,6 +46,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Beside the two above, as the seed has it; described where the API is.
     path("status", agents.StatusView.as_view(schema=None)),
     *(pattern for kind in KINDS for pattern in webhooks(kind)),
+    path(
+        "webhooks/accounts/<uuid:account_id>",
+        PushView.as_view(enqueue=queue_look),
+        name="push",
+    ),
     path("api/v1/status", agents.StatusView.as_view(), name="status"),
     path("api/v1/chat", agents.ChatView.as_view(), name="chat"),
     path("api/v1/tasks", agents.TasksView.as_view(), name="tasks"),

@@ -18,6 +18,7 @@ from scripts.room_graph import PROJECT
 PAGE = PROJECT / "docs" / "providers.md"
 PLACE = re.compile(r"(?s)(?<=<!-- servers -->\n).*?(?=<!-- end of servers -->)")
 NO = "no"
+CHANGE = "Change, close and reopen issues"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,11 @@ def _events(name: str, ability: str, *grades: str) -> Operation:
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
+def _issues(name: str, ability: str, *grades: str) -> Operation:
+    servers = ("Sandbox", "GitHub")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
+
+
 def _others(name: str) -> Operation:
     return Operation(name=name, ability="", grades={"Sandbox": "A"})
 
@@ -49,6 +55,7 @@ SERVERS = {
     "Cyrus": "Cyrus 3.6 (JMAP)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
+    "GitHub": "GitHub (a fake)",
 }
 OPERATIONS = (
     _mail("read a mail and leave no mark", "Read and search", "AAA"),
@@ -71,8 +78,13 @@ OPERATIONS = (
     _others("create a document once"),
     _others("refuse to add to a document that has changed"),
     _others("throw a document away, and back"),
-    _others("create an issue once"),
-    _others("refuse to change an issue that has changed"),
+    _issues("create an issue once", "Create issues", "A", "C"),
+    _issues("comment on an issue once", "Comment on issues", "A", "C"),
+    _issues("change an issue", CHANGE, "A", "C"),
+    _issues("close an issue, and back", CHANGE, "A", "C"),
+    _issues("refuse to change an issue that has changed", CHANGE, "A", "C"),
+    _issues("label and assign an issue", "Set labels and assignees", "A", "C"),
+    _issues("set a priority and a due date", "Set priorities and due dates", "A", NO),
 )
 
 

@@ -119,6 +119,8 @@ EXCEPTIONS = (
     ("guardrails/contracts/__init__.py", "option_ids", "a key of decisions in the ledger's rows"),
     ("guardrails/facts/alert_words.py", "rule", "what a mailbox's notice is about"),
     ("guardrails/facts/alert_words.py", "permission", "what a service's notice is about"),
+    ("integrations/providers/github/issues.py", "permissions", "GitHub's own name"),
+    ("integrations/providers/github/trial.py", "permission", "what GitHub's page calls it"),
     ("audit/*", "stamps", "a file of a bundle, which is a format"),
     ("tests/audit/bundle/test_stamps.py", "stamps", "it is named after that file"),
     ("*/management/commands/*.py", "options", "Django's own name for a command's arguments"),

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import uvicorn
 
@@ -58,10 +59,15 @@ def running_sandbox(
 
 @contextlib.contextmanager
 def serving(
-    app: object, *, port: int = 0, protocol: type[asyncio.Protocol] | None = None
+    app: object,
+    *,
+    port: int = 0,
+    protocol: type[asyncio.Protocol] | None = None,
+    certificate: Path | None = None,
 ) -> Iterator[str]:
     """Serves any ASGI application in a thread; gives its origin, such as http://127.0.0.1:4711.
-    `protocol` is uvicorn's own unless another one is given.
+    `protocol` is uvicorn's own unless another one is given. With a `certificate` and its key in
+    one file it speaks TLS.
 
     Raises RuntimeError when the application does not start.
     """
@@ -70,6 +76,7 @@ def serving(
         uvicorn.Config(
             app,  # type: ignore[arg-type]
             http=protocol or "h11",
+            ssl_certfile=certificate,
             log_level="error",
             access_log=False,
             lifespan="on",
@@ -83,7 +90,7 @@ def serving(
         while not server.open.wait(0.05):
             if not thread.is_alive():
                 raise RuntimeError("The application did not start.")
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield f"http{'s' if certificate else ''}://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.stop()
         thread.join()

@@ -12,14 +12,17 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from integrations.accounts import reads
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.credentials import credentials
-from integrations.exceptions import ProviderError
+from integrations.exceptions import ProviderError, Rejected
 from integrations.models import Account, Credential, Delivery
+from integrations.ports.issues import IssuesReader
 from integrations.providers.caldav import changes as calendar_changes
 from integrations.providers.imap import changes as mail_changes
 from integrations.providers.jmap import changes as jmap_changes
+from integrations.providers.trackers import changes as issue_changes
 from integrations.web.webhooks import QUEUE_PATIENCE
 
 
@@ -74,7 +77,12 @@ def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
         return calendar_changes.look(account)
     if account.provider == "jmap":
         return jmap_changes.look(account, seen_at=seen_at)
-    return mail_changes.look(account, seen_at=seen_at)
+    if account.provider == "imap":
+        return mail_changes.look(account, seen_at=seen_at)
+    reader = reads.reader(account)
+    if not isinstance(reader, IssuesReader):
+        raise Rejected(f"nothing can be looked for at {account.source}")
+    return issue_changes.look(account, reader)
 
 
 def _store(

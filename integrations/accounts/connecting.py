@@ -26,12 +26,18 @@ GOOD_FOR = timedelta(minutes=10)
 SALT = "integrations.accounts.connecting"
 SOURCE: ConnectedSource = "imap"  # where none is named
 # What is connected, in words.
-ONE: Mapping[ConnectedSource, str] = {"imap": "mailbox", "jmap": "mailbox", "caldav": "calendar"}
+ONE: Mapping[ConnectedSource, str] = {
+    "imap": "mailbox",
+    "jmap": "mailbox",
+    "caldav": "calendar",
+    "github_issues": "tracker",
+}
 # Two accounts of one mailbox would answer it twice, whatever each of them speaks.
 SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
     "imap": ("imap", "jmap"),
     "jmap": ("imap", "jmap"),
     "caldav": ("caldav",),
+    "github_issues": ("github_issues",),
 }
 
 

@@ -20,6 +20,10 @@ TROUBLE = {
         "not_found": "The calendars are not where they were. Connect them again.",
         "rejected": "The calendars are not where they were. Connect them again.",
     },
+    "github": {
+        "not_permitted": "GitHub does not let this token read issues any more.",
+        "rate_limited": WAIT,
+    },
 }
 
 

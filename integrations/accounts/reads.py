@@ -10,6 +10,7 @@ from integrations.ports.account import Reader
 from integrations.ports.mail import MailReader
 from integrations.providers.caldav.reader import CalDavReader
 from integrations.providers.data_service.reader import DataServiceReader
+from integrations.providers.github.reader import GitHubReader
 from integrations.providers.imap.reader import ImapReader
 from integrations.providers.jmap.reader import JmapReader
 from integrations.providers.mcp.reader import McpReader
@@ -17,12 +18,13 @@ from integrations.providers.mcp.reader import McpReader
 READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "caldav": CalDavReader,
     "data_service": DataServiceReader,
+    "github": GitHubReader,
     "imap": ImapReader,
     "jmap": JmapReader,
     "mcp": McpReader,
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"caldav", "imap", "jmap"})
+SEALED = frozenset({"caldav", "github", "imap", "jmap"})
 
 
 def reader(account: AccountRef) -> Reader:

@@ -2,7 +2,7 @@
 of their kind of server alone, four at once, and each within 20 seconds or so."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +14,12 @@ from integrations.database.pools import release_connections
 from integrations.exceptions import RateLimited, Rejected
 from integrations.ports.evidence import Ability
 from integrations.providers.caldav import trial as calendars
+from integrations.providers.github import trial as github
+from integrations.providers.github.servers import read_server
 from integrations.providers.imap import discovery, trial as mailbox
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jmap import trial as jmap
+from integrations.providers.trackers.trial import Tried
 
 # Where anybody may ask for a trial, Remit knocks at doors of such servers alone.
 MAIL_PORTS = frozenset({25, 143, 465, 587, 993, 2525})
@@ -27,13 +30,14 @@ _places = threading.BoundedSemaphore(4)
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A sign-in that worked: at which host, what is there and what can be done. `mails` are those
-    of an inbox, `calendars` names. `servers` is for the provider."""
+    of an inbox, `calendars` and `projects` names. `servers` is for the provider."""
 
     host: str
     abilities: tuple[Ability, ...]
     servers: dict[str, Any]
     mails: int | None = None
     calendars: tuple[str, ...] | None = None
+    projects: tuple[str, ...] | None = None
 
 
 def try_mailbox(address: str, named: MailServers | None, *, user_name: str, secret: str) -> Found:
@@ -82,6 +86,25 @@ def try_calendars(address: str, url: str, *, user_name: str, secret: str) -> Fou
         abilities=tried.abilities,
         servers=tried.server.to_json(),
         calendars=tuple(one.name or one.path for one in tried.calendars),
+    )
+
+
+def try_github(url: str, *, only: Sequence[str], secret: str) -> Found:
+    """At `url`, or at github.com (empty); `only` in these repositories, or in all that the token
+    shows. Raises ProviderError with a sentence."""
+    server = read_server(url)
+    _check_port(urlsplit(server.api).port or 443, WEB_PORTS, "web", "connect_issues")
+    with _place():
+        tried = github.try_server(server, secret=secret, only=only)
+    return _found_issues(tried)
+
+
+def _found_issues(tried: Tried) -> Found:
+    return Found(
+        host=tried.host,
+        abilities=tried.abilities,
+        servers=tried.server,
+        projects=tried.projects,
     )
 
 

@@ -9,6 +9,7 @@ from integrations.exceptions import Rejected
 from integrations.ports.account import Writer
 from integrations.providers.caldav.writer import CalDavWriter
 from integrations.providers.data_service.writer import DataServiceWriter
+from integrations.providers.github.writer import GitHubWriter
 from integrations.providers.imap.writer import ImapWriter
 from integrations.providers.jmap.writer import JmapWriter
 from integrations.providers.mcp.writer import McpWriter
@@ -16,6 +17,7 @@ from integrations.providers.mcp.writer import McpWriter
 WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "caldav": CalDavWriter,
     "data_service": DataServiceWriter,
+    "github": GitHubWriter,
     "imap": ImapWriter,
     "jmap": JmapWriter,
     "mcp": McpWriter,

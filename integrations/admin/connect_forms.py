@@ -18,6 +18,7 @@ from integrations.accounts.trials import Found
 from integrations.contracts import ConnectedSource
 from integrations.models import Organisation
 from integrations.models.accounts import validate_time_zone
+from integrations.providers.github import trial as github
 from integrations.providers.imap.servers import MailServers, Security, Server, read_server
 
 SECURITY = [("", "As is usual at the port"), ("tls", "From the start"), ("starttls", "STARTTLS")]
@@ -64,7 +65,7 @@ class ConnectForm(forms.Form):
     )
 
     def basic(self) -> list[forms.BoundField]:
-        return [self[name] for name in BASIC]
+        return [self[name] for name in BASIC if name in self.fields]
 
     def servers(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name not in BASIC]
@@ -78,8 +79,8 @@ class ConnectForm(forms.Form):
             organisation_id=organisation.id,
             user_id=given["user_id"],
             address=given["address"],
-            user_name=given["user_name"] or given["address"],
-            display_name=given["display_name"],
+            user_name=given.get("user_name") or given["address"],
+            display_name=given.get("display_name", ""),
             time_zone=given["time_zone"],
             source=self.source,
         )
@@ -182,8 +183,53 @@ class CalendarsForm(ConnectForm):
         )
 
 
+class IssuesForm(ConnectForm):
+    """An issue tracker: a token in place of a password."""
+
+    projects = forms.CharField(
+        label="Only in these projects",
+        max_length=2000,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="With commas between them. Empty: all that the token shows.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].label = "Token"
+        self.fields["address"].help_text = "The user's mail address."
+        del self.fields["display_name"]
+
+    def clean_projects(self) -> tuple[str, ...]:
+        names = self.cleaned_data["projects"].split(",")
+        return tuple(one.strip() for one in names if one.strip())
+
+
+class GitHubForm(IssuesForm):
+    source = "github_issues"
+    url = forms.CharField(
+        label="GitHub Enterprise Server",
+        max_length=500,
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "https://github.example.org"}),
+        help_text="Empty: github.com.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].help_text = github.HOW
+        self.fields["projects"].label = "Only in these repositories"
+        self.fields["projects"].widget.attrs["placeholder"] = "owner/name, owner/other"
+        del self.fields["user_name"]
+
+    def try_it(self, wish: Wish) -> Found:
+        given = self.cleaned_data
+        return trials.try_github(given["url"], only=given["projects"], secret=given["password"])
+
+
 FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {
     "imap": MailboxForm,
     "jmap": JmapForm,
     "caldav": CalendarsForm,
+    "github_issues": GitHubForm,
 }

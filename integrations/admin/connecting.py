@@ -1,10 +1,11 @@
-"""Connecting a mailbox or calendars in the browser: what Remit can do and prove there is shown
-first, and at one button they are connected."""
+"""Connecting a mailbox, calendars or issues in the browser: what Remit can do and prove there is
+shown first, and at one button they are connected."""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +22,7 @@ from integrations.contracts import ConnectedSource
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Organisation
+from integrations.web import pushes
 from integrations.web.admin_pages import choose_organisation, operator
 
 TEMPLATE = "integrations/connect.html"
@@ -33,6 +35,7 @@ TITLES: Mapping[ConnectedSource, str] = {
     "imap": "Connect a mailbox",
     "jmap": "Connect a mailbox over JMAP",
     "caldav": "Connect calendars",
+    "github_issues": "Connect GitHub issues",
 }
 KNOWN_USERS = 500  # offered; any other can be typed
 
@@ -147,4 +150,11 @@ def describe_connection(account: Account) -> dict[str, Any]:
         "connection": health.in_words(account, now=timezone.now()),
         "is_connected": health.state_of(account) != "not_connected",
         "account": account,
+        "push": _push(account) if account.kind == "issues" else None,
     }
+
+
+def _push(account: Account) -> dict[str, str]:
+    """Where its tracker may say that something has changed, and what it signs that with."""
+    path = reverse("push", args=[account.pk])
+    return {"url": f"{settings.PUBLIC_URL}{path}", "secret": pushes.secret_of(account.pk)}

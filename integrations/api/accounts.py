@@ -64,16 +64,17 @@ class NamedServer(StrictSerializer):
 class AccountTrial(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
-        choices=["caldav", "imap", "jmap"],
+        choices=sorted(connecting.ONE),
         required=False,
         help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
-        "caldav: calendars.",
+        "caldav: calendars. github_issues: issues at GitHub.",
     )
     address = StrictCharField(max_length=320)
     password = StrictCharField(
         max_length=1000,
         trim_whitespace=False,
-        help_text="Most providers want an app password, made in the account's settings there.",
+        help_text="Most providers want an app password, made in the account's settings there; an "
+        "issue tracker wants a token.",
     )
     user_name = StrictCharField(
         max_length=320, required=False, help_text="Where it is not the address."
@@ -83,7 +84,14 @@ class AccountTrial(StrictSerializer):
     url = StrictCharField(
         max_length=500,
         required=False,
-        help_text="The server of caldav or jmap. Left out: found likewise.",
+        help_text="The server of caldav or jmap, or a GitHub Enterprise Server. Left out: found "
+        "likewise, or github.com.",
+    )
+    projects = serializers.ListField(
+        child=StrictCharField(max_length=255),
+        max_length=200,
+        required=False,
+        help_text="Of an issue tracker: only these. Left out: all that the token shows.",
     )
     display_name = StrictCharField(
         max_length=200,
@@ -93,8 +101,10 @@ class AccountTrial(StrictSerializer):
     time_zone = StrictCharField(max_length=64, required=False)
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        over_web = given.get("source") in ("caldav", "jmap")
-        others = ("imap", "smtp") if over_web else ("url",)
+        source = given.get("source", connecting.SOURCE)
+        others = ["url"] if source == "imap" else ["imap", "smtp"]
+        if connecting.ONE[source] != "tracker":
+            others.append("projects")
         wrong = {name: ["There is none of what you connect."] for name in others if name in given}
         if "smtp" in given and "imap" not in given:
             wrong.setdefault("imap", ["Name the mail server, too."])
@@ -116,6 +126,9 @@ class TrialFields(serializers.Serializer[Any]):
     mails = serializers.IntegerField(allow_null=True, help_text="In the inbox of a mailbox.")
     calendars = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Their names."
+    )
+    projects = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Of a tracker: those with issues."
     )
     abilities = AbilityFields(many=True)
     offer = serializers.CharField(
@@ -154,9 +167,9 @@ class TrialView(APIView):
 
     @extend_schema(request=AccountTrial, responses=TrialFields, operation_id="account_try")
     def post(self, request: Request) -> Response:
-        """Sign in at a mailbox or at calendars and say what Remit can do and prove there. Nothing
-        is stored or changed. The password is sealed into `offer`, which this installation's own
-        servers on the web cannot open."""
+        """Sign in at a mailbox, calendars or a tracker and say what Remit can do and prove there.
+        Nothing is stored or changed. The password is sealed into `offer`, which this installation's
+        own servers on the web cannot open."""
         given = AccountTrial.read(request.data)
         caller = caller_for(request, given["user_id"])
         wish = Wish(
@@ -184,6 +197,7 @@ class TrialView(APIView):
                 "server": found.host,
                 "mails": found.mails,
                 "calendars": found.calendars,
+                "projects": found.projects,
                 "abilities": AbilityFields(found.abilities, many=True).data,
                 "offer": text,
             }
@@ -254,6 +268,9 @@ def _tried(wish: Wish, given: dict[str, Any]) -> Found:
     about = {"user_name": wish.user_name, "secret": given["password"]}
     if wish.source == "caldav":
         return trials.try_calendars(wish.address, given.get("url", ""), **about)
+    if wish.source == "github_issues":
+        only, secret = given.get("projects", ()), given["password"]
+        return trials.try_github(given.get("url", ""), only=only, secret=secret)
     if wish.source == "jmap":
         return trials.try_jmap(wish.address, given.get("url", ""), **about)
     return trials.try_mailbox(wish.address, _named(given), **about)

@@ -10,6 +10,7 @@ from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
 from integrations.models.staff import Membership
 from integrations.models.tokens import ServiceToken
+from integrations.models.trackers import IssueMark, IssueWrite
 from integrations.models.upstreams import Upstream
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "CalendarWrite",
     "Credential",
     "Delivery",
+    "IssueMark",
+    "IssueWrite",
     "MailMark",
     "MailPlace",
     "MailState",

@@ -164,6 +164,24 @@ CALDAV = Provider(
         ),
     ),
 )
+# Issues of somebody's own, at a tracker that keeps no keys and holds no write to a version:
+# what became of a write is searched for, and nothing is repeated by itself.
+_tracker = partial(
+    Connector,
+    kind="issues",
+    content_type="issue",
+    item_type=Issue,
+    window=timedelta(days=92),
+    is_synced=True,
+    is_writable=True,
+    is_watched=True,
+    capabilities=Capabilities(grade="C"),
+)
+GITHUB = Provider(
+    name="github",
+    label="GitHub",
+    connectors=(_tracker(source="github_issues", label="GitHub issues"),),
+)
 # What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
 # about it again.
 IMPORTS = Provider(
@@ -205,7 +223,15 @@ MCP = Provider(
     ),
 )
 
-PROVIDERS: tuple[Provider, ...] = (DATA_SERVICE, IMAP, JMAP, CALDAV, IMPORTS, MCP)
+PROVIDERS: tuple[Provider, ...] = (
+    DATA_SERVICE,
+    IMAP,
+    JMAP,
+    CALDAV,
+    GITHUB,
+    IMPORTS,
+    MCP,
+)
 BY_SOURCE: dict[str, Connector] = {
     one.source: one for provider in PROVIDERS for one in provider.connectors
 }

@@ -12,16 +12,25 @@ import pytest
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials, sealing
 from integrations.exceptions import Changed, NotFound, Rejected
-from integrations.models import Account, CalendarWrite
+from integrations.models import Account, CalendarWrite, IssueWrite
+from integrations.network import http
 from integrations.ports.evidence import Performed
 from integrations.providers.caldav import trial
+from integrations.providers.github import trial as github_trial
+from integrations.providers.github.servers import read_server
 from integrations.providers.imap import connection
 from scripts.servers import NO, OPERATIONS
+from tests import github_world as github
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.guardrails.office import settle
 from tests.integrations.conftest import PRIVATE
-from tests.integrations.providers.rooms import SandboxRooms, ServedCalendar, ServedMailbox
+from tests.integrations.providers.rooms import (
+    SandboxRooms,
+    ServedCalendar,
+    ServedMailbox,
+    ServedTracker,
+)
 from tests.knowledge.office import account
 from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
 from tests.sandbox_server import running_sandbox
@@ -50,6 +59,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
     starts: dict[str, Any] = {
         "Dovecot": running_mail_world,
         "Cyrus": running_cyrus,
+        "GitHub": github.running_github,
         "Sandbox": running_sandbox,
     }
     with ExitStack() as running:
@@ -74,6 +84,15 @@ def opened(
             office = settle(mail_servers(name), settings)
             row = getattr(office, SOURCES[kind])
             return SandboxRooms(account=row.ref(), office=office)
+        if kind == "issues":
+            tracker = mail_servers(name)
+            tracker.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(tracker.trusted))
+            found = github_trial.try_server(read_server(tracker.origin), secret=github.TOKEN)
+            row = kept(
+                "github_issues", github.ADDRESS, github.LOGIN, found.server, secret=github.TOKEN
+            )
+            return ServedTracker(account=row.ref(), tracker=tracker)
         if kind == "calendar":
             server = calendar_servers(name.lower())
             server.clear()
@@ -92,13 +111,16 @@ def opened(
 
     yield open_
     connection.close_idle()
+    http.close_clients()
 
 
-def kept(source: str, address: str, user_name: str, servers: dict[str, Any]) -> Account:
+def kept(
+    source: str, address: str, user_name: str, servers: dict[str, Any], *, secret: str = PASSWORD
+) -> Account:
     row = Account.objects.get(id=account(user=uuid4().hex[:12], source=source).id)
     row.address, row.display_name, row.time_zone = address, "Nora Berg", "Europe/Stockholm"
     row.save()
-    sealed = credentials.seal(PASSWORD, account_id=row.id)
+    sealed = credentials.seal(secret, account_id=row.id)
     credentials.keep(account_id=row.id, user_name=user_name, servers=servers, sealed=sealed)
     return row
 
@@ -106,6 +128,7 @@ def kept(source: str, address: str, user_name: str, servers: dict[str, Any]) -> 
 def forget() -> None:
     """Remit's own record of what it did is lost: what is done once is so at the server."""
     CalendarWrite.objects.update(done=False)
+    IssueWrite.objects.update(state=IssueWrite.State.SENT)
 
 
 def only(box: Any) -> Any:
@@ -309,21 +332,79 @@ def trash_document(box: Any) -> None:
     assert box.office.look("documents/doc-1")["trashed"] is False
 
 
+def new_issue(box: Any, **more: Any) -> dict[str, Any]:
+    usual = {
+        "project_key": box.project,
+        "type": "task",
+        "summary": "CI",
+        "description": "It is red",
+    }
+    none = {"priority": None, "labels": (), "assignee": None, "due_date": None}
+    return dict(box.writer.create_issue(**{**usual, **none, **more}, key="remit-1"))
+
+
 def create_issue(box: Any) -> None:
-    wanted = {"project_key": "PROJ", "type": "task", "summary": "CI", "description": ""}
-    more = {"priority": None, "labels": (), "assignee": None, "due_date": None}
-    first = box.writer.create_issue(**wanted, **more, key="remit-1")
-    assert box.writer.create_issue(**wanted, **more, key="remit-1")["key"] == first["key"]
-    assert [one["key"] for one in box.office.look("jira/issues")["items"]] == [first["key"]]
+    first = new_issue(box)
+    forget()
+    assert new_issue(box)["key"] == first["key"]
+    assert box.titles() == ["CI"]
+    found = box.reader.issue(first["key"])
+    assert (found.summary, found.description, found.status) == ("CI", "It is red", "To Do")
+    assert isinstance(box.reader.evidence("remit-1"), Performed)
+
+
+def comment_issue(box: Any) -> None:
+    key = box.put_issue("CI")
+    revision = box.reader.issue(key).revision
+    for _ in range(2):
+        box.writer.comment_issue(key, body="Seen.", revision=revision, key="remit-1")
+        forget()
+    assert [one.body for one in box.reader.issue(key).comments] == ["Seen."]
+
+
+def change_issue(box: Any) -> None:
+    before = box.reader.issue(box.put_issue("CI"))
+    changes = {"summary": "Green", "description": "It is green"}
+    box.writer.change_issue(before.key, changes, revision=before.revision, key="remit-1")
+    found = box.reader.issue(before.key)
+    assert (found.summary, found.description) == ("Green", "It is green")
+    assert box.titles() == ["Green"]
+    forget()
+    assert isinstance(box.reader.evidence("remit-1"), Performed)
+
+
+def close_issue(box: Any) -> None:
+    key = box.put_issue("CI")
+    for number, status in enumerate(("Done", "To Do")):
+        before = box.reader.issue(key)
+        box.writer.change_issue(
+            key, {"status": status}, revision=before.revision, key=f"remit-{number}"
+        )
+        assert box.reader.issue(key).status == status
 
 
 def refuse_changed_issue(box: Any) -> None:
-    box.office.put("issues", id="issue-900")
-    before = box.reader.issue("PROJ-900")
-    box.office.change("issues", "PROJ-900", summary="Mine")
+    before = box.reader.issue(box.put_issue("CI"))
+    box.change_issue(before.key, "Mine")
     with pytest.raises(Changed):
-        box.writer.change_issue("PROJ-900", {"summary": "X"}, revision=before.revision, key="k1")
-    assert box.office.look("jira/issues/PROJ-900")["summary"] == "Mine"
+        box.writer.change_issue(
+            before.key, {"summary": "X"}, revision=before.revision, key="remit-1"
+        )
+    assert box.titles() == ["Mine"]
+
+
+def sort_issue(box: Any) -> None:
+    before = box.reader.issue(box.put_issue("CI"))
+    changes = {"labels": ["urgent"], "assignee": box.account.address}
+    box.writer.change_issue(before.key, changes, revision=before.revision, key="remit-1")
+    found = box.reader.issue(before.key)
+    assert (found.labels, found.assignee) == (("urgent",), box.account.address)
+
+
+def plan_issue(box: Any) -> None:
+    key = new_issue(box, priority="high", due_date="2026-12-24")["key"]
+    found = box.reader.issue(key)
+    assert (str(found.priority).lower(), str(found.due_date)) == ("high", "2026-12-24")
 
 
 MAIL = (
@@ -335,7 +416,10 @@ CALENDAR = (
     *(cancel_event, move_one_of_a_series, invite),
 )
 FILES = (create_document, refuse_changed_document, trash_document)
-ISSUES = (create_issue, refuse_changed_issue)
+ISSUES = (
+    *(create_issue, comment_issue, change_issue, close_issue),
+    *(refuse_changed_issue, sort_issue, plan_issue),
+)
 CASES = [
     (kind, case)
     for kind, cases in {

@@ -22,7 +22,10 @@ from tests.guardrails.arguments import BASE
 from tests.guardrails.office import Office
 from tests.guardrails.values import account
 
-WRITTEN_TO = {"gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"}
+WRITTEN_TO = {
+    *("gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"),
+    "github_issues",
+}
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
     "files": FilesWriter,

@@ -11,12 +11,15 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
 from integrations.ports.registry import BY_SOURCE
 from integrations.providers.caldav import trial as caldav_trial
+from integrations.providers.github import trial as github_trial
+from integrations.providers.github.servers import read_server
 from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jmap import trial as jmap_trial
 from scripts.servers import OPERATIONS
 from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
+from tests.github_world import LOGIN, PLANS, TOKEN, GitHub
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
 from tests.mail_world import PASSWORD, MailWorld
@@ -100,6 +103,7 @@ class SandboxRooms(Room):
 
     office: Office
     folder: str = "folder_clients"
+    project: str = "PROJ"
 
     def grades(self) -> Mapping[str, str]:
         return dict.fromkeys(ABILITIES, BY_SOURCE[self.account.source].capabilities.grade)
@@ -143,8 +147,17 @@ class SandboxRooms(Room):
             self.office.change("events", name, title=title)
 
     def titles(self) -> list[str]:
+        if self.account.kind == "issues":
+            return sorted(one["summary"] for one in self.office.look("jira/issues")["items"])
         found = self.office.look("events?limit=100")["items"]
         return sorted(one["title"] for one in found if one["status"] != "cancelled")
+
+    def put_issue(self, title: str) -> str:
+        self.office.put("issues", id="issue-900", summary=title, status="To Do")
+        return "PROJ-900"
+
+    def change_issue(self, key: str, title: str) -> None:
+        self.office.change("issues", key, summary=title)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,3 +175,27 @@ class ServedCalendar(Room):
 
     def titles(self) -> list[str]:
         return self.server.titles()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedTracker(Room):
+    """At the fake of a tracker, as a person in their browser shows it. No test leaves a request or
+    an answer behind that its vendor does not describe."""
+
+    tracker: GitHub
+    project: str = PLANS
+
+    def grades(self) -> Mapping[str, str]:
+        server = read_server(self.tracker.origin)
+        found = github_trial.try_server(server, secret=TOKEN).abilities
+        return {one.what: one.grade for one in found}
+
+    def put_issue(self, title: str) -> str:
+        return self.tracker.put(self.project, title, by=LOGIN)
+
+    def change_issue(self, key: str, title: str) -> None:
+        self.tracker.change(key, title=title)
+
+    def titles(self) -> list[str]:
+        assert self.tracker.problems == []
+        return sorted(one["title"] for one in self.tracker.issues.values())

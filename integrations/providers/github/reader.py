@@ -1,0 +1,136 @@
+"""Reads of somebody's issues at GitHub."""
+
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import IO
+
+from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Page
+from integrations.contracts.people import Correspondence, Correspondent, Member
+from integrations.exceptions import NotFound
+from integrations.models import IssueWrite
+from integrations.ports.evidence import Evidence
+from integrations.providers.github import evidence
+from integrations.providers.github.issues import (
+    RawComment,
+    RawIssue,
+    Repository,
+    Somebody,
+    address_of,
+    path_of,
+    path_of_issue,
+    project_of,
+    split_key,
+    to_issue,
+)
+from integrations.providers.github.session import PER_PAGE, GitHubSession, repositories, session_of
+from integrations.providers.trackers import writing
+from integrations.providers.trackers.session import Params, parse, rows
+
+OPENED = datetime(2007, 10, 1, tzinfo=UTC)  # nothing there is older
+
+
+class GitHubReader:
+    """Satisfies `integrations.ports.issues.IssuesReader`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+
+    @cached_property
+    def session(self) -> GitHubSession:
+        return session_of(self._account)
+
+    def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
+        """In the order of their changes. A cursor names the newest change that was read, and how
+        many pages of that very second: what is changed meanwhile comes again at the end, and
+        nothing is passed over."""
+        start, _, number = (cursor or f"{_moment(since or OPENED)} 1").partition(" ")
+        size, page = min(limit, PER_PAGE), int(number)
+        params: Params = {
+            "filter": "all",
+            "state": "all",
+            "sort": "updated",
+            "direction": "asc",
+            "since": start,
+            "per_page": size,
+            "page": page,
+        }
+        found = [parse(RawIssue, one) for one in rows(self.session.get("/issues", params))]
+        following = None
+        if len(found) >= size:
+            last = _moment(found[-1].updated_at)
+            following = f"{start} {page + 1}" if last <= start else f"{last} 1"
+        issues = [
+            self.read(one)
+            for one in found
+            if one.pull_request is None and self.session.server.counts(one.repository)
+        ]
+        return Page(items=tuple(issues), next_cursor=following)
+
+    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+        return self.items(since=since, cursor=cursor, limit=limit)
+
+    def item(self, item_id: str) -> AnyItem:
+        return self.issue(item_id)
+
+    def issue(self, key: str) -> Issue:
+        return self.read(self.raw(key))
+
+    def raw(self, key: str) -> RawIssue:
+        """Raises NotFound, also for a pull request and where the account leaves it out."""
+        path = path_of_issue(key)
+        self.check_counts(split_key(key)[0])
+        found = parse(RawIssue, self.session.get(path))
+        if found.pull_request is not None:
+            raise NotFound("this is a pull request")
+        return found
+
+    def comments(self, key: str) -> list[RawComment]:
+        path = f"{path_of_issue(key)}/comments"
+        return [parse(RawComment, one) for one in self.session.listed(path)]
+
+    def repository(self, project: str) -> Repository:
+        return parse(Repository, self.session.get(path_of(project)))
+
+    def check_counts(self, project: str) -> None:
+        """Raises NotFound."""
+        if not self.session.server.counts(project.replace(":", "/")):
+            raise NotFound("the account leaves this repository out")
+
+    def projects(self) -> tuple[Named, ...]:
+        names = [one.full_name for one in repositories(self.session)]
+        return tuple(Named(id=project_of(one), name=one) for one in names)
+
+    def members(self, project_key: str) -> tuple[Member, ...]:
+        people = self.session.listed(f"{path_of(project_key)}/assignees")
+        logins = [parse(Somebody, one).login for one in people]
+        return tuple(Member(address=self.address_of(one), name=one) for one in logins)
+
+    def address_of(self, login: str) -> str:
+        return address_of(login, server=self.session.server, own=self._account.address)
+
+    def correspondence(self, address: str) -> Correspondence:
+        return Correspondence(address=address, received=0, sent=0)
+
+    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
+        return ()
+
+    def evidence(self, key: str) -> Evidence:
+        return writing.find_evidence(self._account, key, self.find)
+
+    def find(self, row: IssueWrite) -> Evidence:
+        """What became of a write that was sent."""
+        return evidence.find(self.session, row, issue=self.issue)
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        raise NotFound("Remit reads no files of issues")
+
+    def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
+        raise NotFound("Remit reads no history of issues at GitHub")
+
+    def read(self, raw: RawIssue) -> Issue:
+        comments = self.comments(raw.key) if raw.comments else []
+        return to_issue(raw, comments, server=self.session.server, own=self._account.address)
+
+
+def _moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

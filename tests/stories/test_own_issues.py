@@ -1,0 +1,89 @@
+"""Somebody's own issues, from connecting them to one that is written once and comes back as no
+news to act on: at the fake GitHub, with a scripted model behind Remit."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from agents import tasks
+from agents.models import Turn
+from audit.models import ExecutedAgentAction
+from guardrails.models import AllowedActionOption, HeldSend
+from guardrails.policies import files, presets
+from guardrails.policies.changes import Author
+from guardrails.policies.text import read
+from integrations.credentials import sealing
+from integrations.models import Account
+from integrations.network import http
+from knowledge.models import Item
+from tests.github_world import ADDRESS, PLANS, TOKEN, running_github
+from tests.integrations.conftest import PRIVATE
+from tests.model_server import calls
+from tests.office import Office
+from tests.stories.steps import Frontend, scripted
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+ORCHESTRATOR = "You are Remit's orchestrator."
+
+
+def test_an_issue_is_written_once_although_the_answer_is_lost(
+    office: Office, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
+    public = sealing.private_key(PRIVATE).public_key()
+    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+    monkeypatch.setenv("REMIT_MAIL_PASSWORD", TOKEN)
+    with running_github() as github:
+        monkeypatch.setenv("SSL_CERT_FILE", str(github.trusted))
+        http.close_clients()
+        github.now = timezone.now().replace(microsecond=0)
+        github.put(PLANS, "Review the lease")
+        call_command(
+            "connect_issues", "github", ADDRESS, user="nora", url=github.origin, verbosity=0
+        )
+        account = Account.objects.get(external_user_id="nora", source="github_issues")
+        wanted = read(presets.load(presets.default_for(account.source)))
+        files.apply(account, wanted, author=Author(name="command", door="command"))
+        AllowedActionOption.objects.create(
+            account=account,
+            action_type="create_jira_task",
+            source=account.source,
+            kind="project",
+            external_id=PLANS,
+            name="octo/plans",
+        )
+        office.sync("github_issues", user="nora", copied=False)
+        assert Item.objects.get(account=account).title == f"{PLANS}:1 Review the lease"
+
+        github.lose = 1
+        task = {"project_key": PLANS, "summary": "Renew the domain", "type": "task"}
+        with scripted({ORCHESTRATOR: [calls(("create_jira_task", task)), "It is there."]}):
+            said = Frontend(office).ask(
+                "POST",
+                "/chat",
+                {
+                    "user_id": "nora",
+                    "message": "Create a task in octo/plans: Renew the domain",
+                },
+            )
+        HeldSend.objects.update(until=timezone.now())
+        tasks.sweep()
+        office.drain()
+
+        titles = sorted(one["title"] for one in github.issues.values())
+        assert titles == ["Renew the domain", "Review the lease"]
+        rows = ExecutedAgentAction.objects.filter(run_id=said["turn_id"]).order_by("id")
+        assert [(one.phase, one.status) for one in rows][-1] == ("outcome", "succeeded")
+        assert f"<!-- remit:remit-{rows[0].action_id} -->" in github.issue(f"{PLANS}:2")["body"]
+        assert TOKEN not in json.dumps(list(rows.values()), default=str)
+
+        turns = Turn.objects.count()
+        for _ in range(2):
+            tasks.look_at_account(str(account.id))
+            office.drain()
+        assert Item.objects.filter(account=account, title__endswith="Renew the domain").count() == 1
+        assert Turn.objects.count() == turns
+        assert github.problems == []
