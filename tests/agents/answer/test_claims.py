@@ -122,6 +122,7 @@ def test_a_corrected_attempt_is_no_gap() -> None:
     assert claims.omits_refusals("It waits for you.", [refused, again | {"type": "archive"}])
     assert claims.omits_refusals("It waits for you.", [refused, again | {"status": "failed"}])
     assert claims.list_not_done([refused, again, refused]) == (refused,)
+    assert claims.list_not_done([refused, refused]) == (refused, refused)
 
 
 @pytest.mark.parametrize(

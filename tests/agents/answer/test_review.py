@@ -146,6 +146,9 @@ def test_a_models_own_way_on_is_kept_and_without_a_model_the_records_decide() ->
     assert (made.recommendation, made.gaps) == ("clarify_query", ["B", "Which Alex?"])
     alone = review.bind_review(None, Gaps(noted=("n",)))
     assert (alone.recommendation, alone.gaps) == ("proceed", ["n"])
+    # FINDINGS A5: where nobody rated the work, 1.0 was shown.
+    assert {alone.render()[name] for name in review.SCORES} == {None}
+    assert FINE.render()["quality_score"] == 0.9
     assert review.bind_review(None, Gaps(binding=("B",))).recommendation == "revise"
     left = Gaps(binding=("A step is open.",), work_left=True)
     assert review.bind_review(FINE, left).recommendation == "replan"
@@ -180,6 +183,28 @@ def test_a_review_is_due_after_work_of_some_length_or_by_a_plan() -> None:
     assert not review.is_due_at_end(short, plan(done=True), min_calls=4)
     assert review.is_due_at_end(steps(call("toDoWrite")), plan(done=True), min_calls=4)
     assert not review.is_due_at_end(steps(), plan(), min_calls=4)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_reviewed"),
+    [
+        ({"steps": steps(*[FOUND] * 9)}, False),
+        ({"actions": [REFUSED], "answer": "Nobody may."}, False),
+        ({"actions": [PENDING]}, False),
+        ({"actions": [PENDING], "plan": plan()}, False),
+        ({"actions": [PENDING], "answer": "I sent the mail."}, True),
+        ({"actions": [PENDING, REFUSED | {"status": "succeeded"}]}, True),
+        ({"actions": [REFUSED | {"status": "failed"}]}, True),
+        ({"answer": "I sent the mail.", "done_types": {"send_email"}}, True),
+        ({"plan": plan()}, True),
+        ({"plan": plan(done=True)}, False),
+        ({"answer": " "}, True),
+    ],
+)
+def test_only_where_something_was_done_claimed_or_planned_is_there_anything_to_review(
+    fields: dict[str, Any], is_reviewed: bool
+) -> None:
+    assert review.has_matter(work(**fields)) is is_reviewed
 
 
 @pytest.mark.parametrize(
@@ -228,10 +253,12 @@ def test_a_refusal_may_be_said_in_the_users_language() -> None:
 def test_the_reviewer_gets_the_user_the_time_and_what_was_asked_for() -> None:
     long = json.dumps({"body": "y" * 1500})
     about = {"name": "Maya", "now": "[now] Wednesday"}
+    proved = Gaps(binding=("B",), noted=("n",))
     material = json.loads(
         review.render_material(
-            work(about=about, steps=steps(call("draft", arguments=long))), Gaps()
+            work(about=about, steps=steps(call("draft", arguments=long))), proved
         )
     )
-    assert material["user"] == about
+    assert (material["user"], material["request"]) == (about, "What about Q4?")
+    assert (material["proved_gaps"], material["answer"]) == (["B", "n"], "Q4 is fine [1].")
     assert material["calls"][0]["arguments"] == long

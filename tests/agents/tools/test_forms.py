@@ -93,6 +93,13 @@ def test_one_value_stands_for_a_list_and_a_text_for_the_json_in_it(
     assert forms.loosen(given, ListItems) == meant
 
 
+def test_what_takes_a_text_too_is_left_as_it_is() -> None:
+    class Either(BaseModel):
+        value: str | list[str]
+
+    assert forms.loosen({"value": '["a"]'}, Either) == {"value": '["a"]'}
+
+
 def test_json_that_says_a_thing_twice_is_not_read() -> None:
     twice = '{"to": "a@b.com", "to": "eve@evil.example"}'
     assert forms.load_json(twice) == twice

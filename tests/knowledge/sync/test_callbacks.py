@@ -129,11 +129,15 @@ def test_it_is_given_up_after_many_tries_and_that_is_shown(
 ) -> None:
     frontend.status = 500
     run, now = finished(settings, frontend), NOW
+    waits = []
     for _ in range(callbacks.MAX_ATTEMPTS + 3):
         callbacks.send_due(now=now)
+        run.refresh_from_db()
+        if run.callback_due_at:
+            waits.append((run.callback_due_at - now).total_seconds())
         now += callbacks.LONGEST_WAIT
 
-    run.refresh_from_db()
+    assert waits == [30 * 2**n for n in range(8)] + [7200.0] * (callbacks.MAX_ATTEMPTS - 9)
     assert (run.callback, run.callback_attempts) == ("failed", callbacks.MAX_ATTEMPTS)
     assert len(frontend.got) == callbacks.MAX_ATTEMPTS
 
