@@ -18,7 +18,6 @@ from audit.ledger.selectors import actions_of_run
 from guardrails.models import AllowedAction, AllowedActionOption, Approval
 from integrations.models import ServiceToken
 from knowledge.models import Item
-from knowledge.search import agenda
 from tests.model_server import CONTENT, REVIEWER, Message, Script, ScriptedModel, calls
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -98,19 +97,6 @@ def test_an_issue_is_opened_by_its_key_with_its_facts_and_comments(
     assert "I would say what to do next, not what is missing." in issue["text"]
     assert by_key["untrusted"] is True
     assert unknown["error"]["code"] == beyond["error"]["code"] == "NOT_FOUND"
-
-
-def test_a_long_text_is_read_part_by_part_and_none_is_lost(office: Office, chat: Chat) -> None:
-    office.sync("gdrive")
-    item = items(office, source="gdrive").order_by("id")[0]
-    text = " ".join(str(number) for number in range(3000))
-    Item.objects.filter(id=item.id).update(text=text)
-    parts = [("open_item", {"item_id": item.source_id, "part": part}) for part in (1, 2, 3)]
-    _, model = chat(calls(*parts))
-
-    found = [one["data"] for one in results(model)]
-    assert "".join(one["text"] for one in found) == text
-    assert [one["part"] for one in found] == ["1 of 3", "2 of 3", "3 of 3"]
 
 
 def test_lists_and_counts_are_of_all_that_fits(office: Office, chat: Chat) -> None:
@@ -422,20 +408,6 @@ def test_what_a_model_thinks_between_tags_is_no_answer_and_no_claim(
     assert answer["response"] == "Nothing was sent."
     said = [one["content"] for one in model.chats(ORCHESTRATOR)[-1]["messages"]]
     assert not any("I sent" in str(text) for text in said), "it is not shown to the model again"
-
-
-def test_a_calendar_too_full_to_be_read_whole_calls_nothing_free(
-    office: Office, chat: Chat, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    office.sync("calendar")
-    monkeypatch.setattr(agenda, "MOST_EVENTS", 1)
-    days = timezone.now().date() - timedelta(days=30), timezone.now().date() + timedelta(days=30)
-    span = {"since": days[0].isoformat(), "until": days[1].isoformat(), "free_minutes": 60}
-    _, model = chat(calls(("read_calendar", span)))
-
-    [result] = results(model)
-    assert result["error"]["code"] == "INVALID_INPUT"
-    assert result["error"]["suggested_action"] == "Ask for a shorter span."
 
 
 def test_of_several_tasks_none_is_asked_for_where_one_is_written_wrongly(

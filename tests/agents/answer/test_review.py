@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agents.answer import gaps, review
+from agents.answer import gaps, records, review
 from agents.answer.gaps import Gaps, Work
 from agents.answer.review import MATERIAL_BYTES, Review
 from agents.contracts import CallRecord, StepRecord
+from agents.journal.leases import Lease
+from agents.models import Turn
 from agents.plans import plans
+from guardrails.facts.reasons import SENTENCES
 from integrations.llm.completions import Payer
 
 FINE = Review(quality_score=0.9, completeness=1, relevance=0.8, recommendation="proceed")
@@ -248,6 +251,20 @@ def test_a_refusal_may_be_said_in_the_users_language() -> None:
         found = gaps.find_gaps(work(actions=[REFUSED], answer=answer, wordings=known))
         assert not found.binding
         assert (gaps.IN_OTHER_WORDS in found.noted) is complains, (known, answer)
+
+
+@pytest.mark.django_db
+def test_the_words_of_refusals_are_those_of_the_users_language(turn: Turn) -> None:
+    sentence = SENTENCES["not_permitted"]
+    refused = REFUSED | {"sentence": sentence, "reason": "not_permitted"}
+    Turn.objects.filter(id=turn.id).update(language="de", actions=[refused])
+    lease = Lease(turn_id=turn.id, owner=uuid.uuid4())
+
+    found = review.gather_work(lease, request="", steps=[], earlier=[], answer="")
+
+    german = records.say(sentence, language="de")
+    assert german.startswith("Kein Betreiber")
+    assert found.wordings == {sentence: german}
 
 
 def test_the_reviewer_gets_the_user_the_time_and_what_was_asked_for() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agents.tools import list_items, read_calendar
+from knowledge.search import agenda
 from tests.agents.tools.bench import Bench
 from tests.knowledge.office import account, event, take
 from tests.model_server import ScriptedModel
@@ -78,3 +79,15 @@ def test_times_without_a_zone_are_on_the_users_clock(maya: Bench) -> None:
     assert [one["title"] for one in listed["data"]["items"]] == ["lunch", "dentist"]
     assert listed["data"]["items"][1]["date"] == "Mon 2027-03-08T10:30+01:00"
     assert clock(read(maya, **DAY, day_begins="07:00")["free"][0]["begins"]) == "07:00"
+
+
+def test_a_calendar_too_full_to_be_read_whole_calls_nothing_free(
+    maya: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agenda, "MOST_EVENTS", 6)
+    result = maya.call(read_calendar.TOOL, **DAY)
+
+    assert result["error"]["code"] == "INVALID_INPUT"
+    assert result["error"]["suggested_action"] == "Ask for a shorter span."
+    monkeypatch.setattr(agenda, "MOST_EVENTS", 7)
+    assert len(read(maya, **DAY)["events"]) == 6
