@@ -7,7 +7,7 @@ from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from agents.context import busy
-from agents.context.prompts import REPLY_DRAFT, render_block, render_now, render_person
+from agents.context.prompts import REPLY_DRAFT, render_block, render_reader
 from agents.contracts import ToolResult, failure
 from agents.tools import placeholders
 from agents.tools.acting import act, to_observation
@@ -55,7 +55,7 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
     person = context.person
     now, zone = timezone.now(), person.time_zone
     taken = busy.render(person, f"{mail.subject}\n{mail.body_text}\n{arguments.points}", now)
-    about = "\n".join(filter(None, [render_person(person), render_now(person, now), taken]))
+    about = "\n".join(filter(None, [render_reader(person, now), taken]))
     earlier = [one for one in thread if one.id != mail.id]
     blocks = [
         render_block(id="earlier in the thread", lines=[render_with_head(one, zone=zone)])

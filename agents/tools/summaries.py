@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.utils import timezone
 from pydantic import Field
 
 from agents.context import clock
-from agents.context.prompts import DOCUMENT_SUMMARY, THREAD_SUMMARY, render_block
+from agents.context.prompts import (
+    DOCUMENT_SUMMARY,
+    THREAD_SUMMARY,
+    render_block,
+    render_reader,
+)
 from agents.contracts import ToolResult, failure
 from agents.tools import open_item
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
@@ -113,11 +119,15 @@ def render_with_head(mail: Email, *, zone: str) -> str:
 
 
 def _summary(context: ToolContext, system: str, focus: str, text: str) -> str:
+    about = render_reader(context.person, timezone.now())
     asked = f"The reader wants to know: {focus}\n\n" if focus else ""
     answer = llm.complete(
         messages=[
             {"role": "system", "content": system},
-            {"role": "user", "content": asked + render_block(id="text", lines=[text])},
+            {
+                "role": "user",
+                "content": f"{about}\n\n{asked}{render_block(id='text', lines=[text])}",
+            },
         ],
         payer=context.payer,
         purpose="summary",

@@ -1,12 +1,14 @@
 """The task specialist's tools: extract tasks, find related ones, prepare their creation."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from datetime import date
+from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
-from agents.context.prompts import TASK_EXTRACTION
+from agents.context import clock
+from agents.context.prompts import TASK_EXTRACTION, render_block, render_reader
 from agents.contracts import ErrorCode, ToolResult, failure
 from agents.tools import open_item
 from agents.tools.acting import act, describe_result
@@ -28,6 +30,19 @@ class Task(Arguments):
     type: Literal["task", "bug", "story", "epic"] = "task"
     priority: Literal["highest", "high", "medium", "low", "lowest"] | None = None
     labels: list[str] = Field(default_factory=list, max_length=10)
+    due_date: date | None = None
+
+
+def _day_or_none(given: object) -> date | None:
+    """A day that is written in no way that is read loses the day, not the task."""
+    try:
+        return date.fromisoformat(given) if isinstance(given, str) else None
+    except ValueError:
+        return None
+
+
+class ExtractedTask(Task):
+    due_date: Annotated[date | None, BeforeValidator(_day_or_none)] = None
 
 
 class ExtractTasks(Arguments):
@@ -40,9 +55,12 @@ def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
     item = open_item.find(context, arguments.item_id, chars=MAX_SOURCE + 1)
     if item is None:
         return open_item.no_such_item(arguments.item_id)
+    about = render_reader(context.person, timezone.now())
+    dated = f"Date: {clock.show(item.occurred_at, context.person.time_zone)}"
+    lines = [f"Title: {item.title}", dated, item.text[:MAX_SOURCE]]
     answer = llm.complete_json(
         system=TASK_EXTRACTION,
-        user=item.text[:MAX_SOURCE],
+        user=f"{about}\n\n{render_block(id='text', lines=lines)}",
         payer=context.payer,
         purpose="extract_tasks",
         max_tokens=4000,
@@ -54,7 +72,8 @@ def extract(context: ToolContext, arguments: ExtractTasks) -> ToolResult:
     tasks = []
     for entry in listed[:MAX_TASKS]:
         try:
-            tasks.append(Task.model_validate(entry).model_dump(exclude_none=True))
+            read = ExtractedTask.model_validate(entry)
+            tasks.append(read.model_dump(mode="json", exclude_none=True))
         except ValidationError:
             continue  # one entry in a wrong form does not lose the others
     [n] = number_items(context, [item])
@@ -106,7 +125,7 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     suspends = False
     wanted = []
     for task in arguments.tasks:  # all of them are looked at before the first is asked for
-        given = {"project_key": arguments.project_key, **task.model_dump(exclude_none=True)}
+        given = {"project_key": arguments.project_key, **task.model_dump(mode="json", exclude_none=True)}
         params = context.complete("create_jira_task", given)
         if isinstance(params, ToolResult):
             return params

@@ -4,6 +4,7 @@ Everything is taken from the messages of the request at hand. Text of tool resul
 documents is only ever looked up in, never followed.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from sandbox.offline_model.chat_request import (
 from sandbox.offline_model.listed_tools import DOOR, listed
 
 Json = dict[str, Any]
+_BLOCK = re.compile(r"<untrusted\b[^>]*>\n?(.*?)\n?</untrusted>", re.DOTALL)
 DATA = "[remit] "  # begins a message of the user's role that the user did not write
 
 
@@ -105,6 +107,12 @@ class Transcript:
             except ValueError:
                 continue
         return datetime.now(UTC)
+
+    @property
+    def given(self) -> str:
+        """The text that a request asks something about: what is fenced in it, else all of it."""
+        blocks = _BLOCK.findall(self.request)
+        return html.unescape("\n\n".join(blocks)) if blocks else self.request
 
     def results_of(self, *names: str) -> tuple[Result, ...]:
         return tuple(result for result in self.results if result.call.name in names)

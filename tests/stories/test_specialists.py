@@ -84,7 +84,11 @@ def test_the_email_specialist_summarises_a_thread_and_cites_it(office: Office, c
     assert (result["data"]["n"], result["untrusted"]) == (1, True)
     (asked,) = model.chats("You summarise a mail thread.")
     shown = asked["messages"][1]["content"]
-    assert shown.startswith("The reader wants to know: the price\n\n<untrusted")
+    # Whom it is for and what time it is there, as every other prompt says it; what stays first.
+    about, now, asked_for = shown.partition("\n\n<untrusted")[0].split("\n", 2)
+    assert about.startswith('[user] {"addresses":') and '"name":"Maya Lindqvist"' in about
+    assert now.startswith("[now] ") and now.endswith("(Europe/Stockholm)")
+    assert asked_for == "\nThe reader wants to know: the price"
     assert "john@company.com" in shown
     assert [item["title"] for item in answer["citations"]] == ["Proposal: customer portal"]
     assert office.calls() == []

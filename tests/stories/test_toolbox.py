@@ -205,6 +205,7 @@ def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
     item = items(office, source="gdrive").order_by("id")[0]
     Item.objects.filter(id=item.id).update(text="1. Paint the hall.\n" + "x" * 20_000)
     task = {"summary": "Paint the hall", "type": "task", "description": "", "labels": []}
+    due = [task | {"summary": f"Due {day}", "due_date": day} for day in ("2026-03-02", "Friday")]
     _, model = chat(
         calls(("delegate_to_specialist", {"specialist": "task", "task": "List the tasks."})),
         also={
@@ -216,7 +217,7 @@ def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
                 ),
                 "One task [1].",
             ],
-            "You extract tasks.": [{"tasks": [task, {"summary": ""}, "x"]}],
+            "You extract tasks.": [{"tasks": [task, *due, {"summary": ""}, "x"]}],
         },
     )
 
@@ -228,13 +229,15 @@ def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
         "n": 1,
         "id": str(item.id),
         "title": item.title,
-        "tasks": [task],
+        "tasks": [task, due[0], task | {"summary": "Due Friday"}],
         "whole": False,
     }
     assert read["untrusted"] is True
     assert (unknown["error"]["code"], copied["error"]["code"]) == ("NOT_FOUND", "INVALID_INPUT")
     (asked,) = model.chats("You extract tasks.")
-    assert len(asked["messages"][-1]["content"]) == 20_000
+    about, _, text = asked["messages"][-1]["content"].partition("\n\n<untrusted")
+    assert about.startswith("[user] {") and "\n[now] " in about
+    assert text.count("x" * 19_000) == 1 and len(text) < 20_200
     [result] = results(model)
     assert result["data"]["result"] == "One task [1]."
 

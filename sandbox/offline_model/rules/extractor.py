@@ -17,7 +17,7 @@ _URGENT = re.compile(r"\b(?:urgent|urgently|asap|critical|blocker|immediately)\b
 
 
 def extract(transcript: Transcript) -> Reply:
-    tasks = tasks_in(transcript.request)
+    tasks = tasks_in(transcript.given)
     return Reply(text=json.dumps({"tasks": tasks}, ensure_ascii=False))
 
 

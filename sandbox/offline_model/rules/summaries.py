@@ -1,7 +1,6 @@
 """“You summarise a document.”, “You summarise a mail thread.”, “You keep the summary of a
 conversation.”: the sentences that say most, in their order."""
 
-import html
 import re
 from collections import Counter
 
@@ -11,17 +10,14 @@ from sandbox.offline_model.transcript import Reply, Transcript
 
 MOST_SENTENCES = 6
 LONGEST = 1200
-_BLOCK = re.compile(r"<untrusted\b[^>]*>\n?(.*?)\n?</untrusted>", re.DOTALL)
-_FOCUS = re.compile(r"\AThe reader wants to know: (?P<focus>.*)")
+_FOCUS = re.compile(r"^The reader wants to know: (?P<focus>.*)$", re.MULTILINE)
 _HEAD = re.compile(r"^(?:From|To|Cc|Subject|Date): ?(?P<value>.*)$", re.MULTILINE)
 
 
 def summarise(transcript: Transcript) -> Reply:
     """What the reader wants to know first, then what is said most of."""
-    blocks = _BLOCK.findall(transcript.request)
-    text = html.unescape("\n\n".join(blocks)) if blocks else transcript.request
-    focus = _FOCUS.match(transcript.request)
-    return Reply(text=summary(text, focus=focus["focus"] if focus else ""))
+    focus = _FOCUS.search(transcript.request.partition("<untrusted")[0])
+    return Reply(text=summary(transcript.given, focus=focus["focus"] if focus else ""))
 
 
 def summary(text: str, *, focus: str = "") -> str:
