@@ -71,7 +71,7 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
     gaps = []
     if not answer.strip():
         gaps.append("The answer is empty.")
-    if work.steps and work.steps[-1].finish_reason == "length":
+    elif is_broken_off(work, answer):
         gaps.append("The answer was cut off at the token limit.")
     if claims.has_unsupported(answer, work.done_types):
         gaps.append("The answer claims an action that the ledger lacks.")
@@ -81,6 +81,12 @@ def _of_answer(work: Work, answer: str, bound: citations.Bound) -> Sequence[str]
         numbers = ", ".join(map(str, bound.removed))
         gaps.append(f"The answer cites numbers that stand for nothing: {numbers}.")
     return gaps
+
+
+def is_broken_off(work: Work, answer: str) -> bool:
+    """Whether the answer is none, or ends where the model had no more tokens."""
+    is_cut = bool(work.steps) and work.steps[-1].finish_reason == "length"
+    return is_cut or not answer.strip()
 
 
 def _of_plan(work: Work) -> Sequence[str]:

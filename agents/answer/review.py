@@ -107,15 +107,19 @@ def is_due_at_end(steps: Sequence[StepRecord], plan: plans.Plan | None, *, min_c
 
 
 def has_matter(work: Work) -> bool:
-    """Whether there is anything to review: something was done, an answer claims so, or a plan says
-    what is to be done. What was only read, refused, or waits for a person needs no reviewer, as
-    long as the records prove no gap in the answer."""
+    """Whether there is anything to review: something was done, an answer claims so, or there is
+    no whole answer. What was only read, by a plan too, was refused or waits for a person needs no
+    reviewer."""
     statuses = {action["status"] for action in work.actions}
-    if statuses - WAITING - {"refused"} or gaps.find_gaps(work).binding:
+    if statuses - WAITING - {"refused"}:
         return True
-    if statuses & WAITING:
+    if work.answer is None:
         return False
-    return bool(find_claims(work.answer or "")) or works_by(work.plan, work.steps)
+    if gaps.is_broken_off(work, work.answer):
+        return True
+    if statuses & WAITING:  # “prepared” and the like are claims of what waits, and true
+        return claims.has_unsupported(work.answer, work.done_types)
+    return bool(find_claims(work.answer))
 
 
 def works_by(plan: plans.Plan | None, steps: Sequence[StepRecord]) -> bool:

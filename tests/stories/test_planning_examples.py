@@ -101,7 +101,7 @@ def test_a_simple_question_is_planned_clarified_and_answered_with_citations(
             todo(action="complete", ids=["search"], result="His mail about the portal"),
             "John Smith proposes a customer portal [1].",
         ],
-        REVIEWER: [FINE],
+        REVIEWER: [],
     }
     with scripted(script) as model:
         asked = chat("What does John say about the proposal?")
@@ -116,11 +116,13 @@ def test_a_simple_question_is_planned_clarified_and_answered_with_citations(
     assert len(steps) == 4, "three independent searches in one step"
     assert answered["plan"]["finished"] is True
     assert [item["n"] for item in answered["citations"]] == [1]
-    assert answered["review"]["recommendation"] == "proceed"
+    assert answered["review"] is None, "what was only read has no reviewer"
     assert office.calls() == []
 
 
-def test_several_agents_gather_analyse_and_are_reviewed(office: Office, chat: Chat) -> None:
+def test_several_agents_gather_analyse_and_are_reviewed_where_the_model_asks_for_it(
+    office: Office, chat: Chat
+) -> None:
     analyst = CustomAgent.objects.create(
         organisation=office.organisation,
         name="Project analyst",
@@ -159,7 +161,7 @@ def test_several_agents_gather_analyse_and_are_reviewed(office: Office, chat: Ch
             "Three tasks are to be done [1].",
         ],
         "You are Remit's custom agent Project analyst.": ["Three tasks: set up, log in, pay."],
-        REVIEWER: [lacking, FINE, FINE],
+        REVIEWER: [lacking],
     }
     with scripted(script) as model:
         answer = chat("Analyse the customer portal and summarise the action items")
@@ -171,7 +173,7 @@ def test_several_agents_gather_analyse_and_are_reviewed(office: Office, chat: Ch
     assert answer["plan"]["finished"] is True
     assert CustomAgentRun.objects.get().succeeded is True
     said = TurnEvent.objects.filter(type="decision", data__decision="review").order_by("sequence")
-    assert [event.data["of"] for event in said] == ["request", "work", "answer"]
+    assert [event.data["of"] for event in said] == ["request"]
     assert office.calls() == []
 
 
@@ -208,7 +210,7 @@ def test_a_search_that_fails_is_replanned_around_and_the_answer_says_so(
             calls(("find_related_tasks", {"query": "portal"})),
             "The portal is planned.",
         ],
-        REVIEWER: [FINE, FINE],
+        REVIEWER: [],
     }
     with scripted(script) as model:
         answer = chat("What is known of the customer portal?")
@@ -221,7 +223,5 @@ def test_a_search_that_fails_is_replanned_around_and_the_answer_says_so(
     assert answer["response"].endswith("Your mail could not be searched.")
     (goal,) = answer["plan"]["goals"]
     assert [step["status"] for step in goal["steps"]] == ["failed", "completed"]
-    proved = json.loads(model.chats(REVIEWER)[-1]["messages"][1]["content"])["proved_gaps"]
-    assert proved == ["The tool retrieve_context failed and nothing made up for it."]
     assert Plan.objects.get().finished is False
     assert office.calls() == []

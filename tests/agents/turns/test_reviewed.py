@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from agents.models import Step, ToolCall, TurnEvent
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.execute import executor
 from integrations.models import Account, Organisation, ServiceToken
 from sandbox.offline_model import chat_request, message_order
 from tests.agents.api.test_views import ORCHESTRATOR, say
@@ -15,11 +17,12 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 REVIEWER = "You are Remit's reviewer."
 LOOK = ("retrieve_context", {"query": "Q4"})
 GOAL = {"id": "q4", "description": "Q4", "steps": [{"id": "look", "description": "Look"}]}
-# Work by a plan: what was only read is not reviewed.
+# Work by a plan in which something is done: what was only read is not reviewed.
+DEED = ("execute_action", {"action_type": "archive", "params": {"email_id": "mail_1"}})
 PLAN = {"action": "create", "goals": [GOAL]}
 WORK: list[Reply] = [
     calls(("toDoWrite", PLAN)),
-    calls(LOOK, ("toDoWrite", {"action": "complete", "ids": ["look"]})),
+    calls(LOOK, DEED, ("toDoWrite", {"action": "complete", "ids": ["look"]})),
 ]
 FINE = {
     "quality_score": 0.9,
@@ -37,8 +40,16 @@ LACKING = FINE | {
 }
 
 
+def carry_out(request: ActionRequest) -> ActionResult:
+    return ActionResult(
+        status="succeeded", action_id=request.action_id, action_type=request.action_type
+    )
+
+
 @pytest.fixture
-def token(settings: Any) -> str:
+def token(settings: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whatever is asked for in its office is done."""
+    monkeypatch.setattr(executor, "execute", carry_out)
     settings.REVIEW_MIN_CALLS, settings.REVIEW_EVERY_CALLS = 1, 0
     settings.REVIEW_MAX_ROUNDS = 2
     found = Organisation.objects.create(slug="default", name="Default")
@@ -87,6 +98,7 @@ def test_an_answer_with_gaps_goes_back_until_the_review_is_content(
     assert [call["tool"] for call in material["calls"]] == [
         "toDoWrite",
         "retrieve_context",
+        "execute_action",
         "toDoWrite",
         "review_results",
         "retrieve_context",
@@ -162,7 +174,7 @@ def test_the_reviewer_sends_the_turn_to_the_user(token: str, settings: Any) -> N
 
 def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, settings: Any) -> None:
     settings.REVIEW_MIN_CALLS, settings.REVIEW_EVERY_CALLS = 0, 2
-    both = calls(("retrieve_context", {"query": "a"}), ("toDoWrite", PLAN))
+    both = calls(DEED, ("toDoWrite", PLAN))
     more = calls(("retrieve_context", {"query": "c"}))
     answer, asked, reviewed = ask(token, settings, [both, more, "Nothing."], [LACKING])
 
@@ -177,13 +189,22 @@ def test_long_work_is_reviewed_on_the_way_and_the_state_says_so(token: str, sett
     assert [one["of"] for one in log()] == ["work"]
 
 
-@pytest.mark.parametrize(("at_end", "midway"), [(4, 0), (0, 4), (4, 4)])
-def test_long_reading_is_not_reviewed(token: str, settings: Any, at_end: int, midway: int) -> None:
+@pytest.mark.parametrize(
+    ("at_end", "midway", "planned"),
+    [(4, 0, False), (0, 4, False), (4, 4, False), (1, 2, True)],
+)
+def test_long_reading_is_not_reviewed(
+    token: str, settings: Any, at_end: int, midway: int, planned: bool
+) -> None:
     """Nothing was done and nothing claimed: a reviewer could only find other words."""
     settings.REVIEW_MIN_CALLS, settings.REVIEW_EVERY_CALLS = at_end, midway
     looks = [("retrieve_context", {"query": word}) for word in ("a", "b", "c", "d", "e")]
+    first = [("toDoWrite", PLAN)] if planned else []
     answer, asked, reviewed = ask(
-        token, settings, [calls(*looks[:3]), calls(*looks[3:]), "Nothing was found."], []
+        token,
+        settings,
+        [calls(*first, *looks[:3]), calls(*looks[3:]), "Nothing was found [7]."],
+        [],
     )
 
     assert (answer["status"], answer["response"]) == ("finished", "Nothing was found.")
