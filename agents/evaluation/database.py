@@ -69,7 +69,10 @@ class Databases:
     def use(self, name: str) -> None:
         connections.close_all()
         for alias in connections:
-            connections[alias].settings_dict["NAME"] = name
+            settings = connections[alias].settings_dict
+            # On a busy machine a migration may rest for long, and nobody else is kept waiting.
+            patient = {"options": "-c idle_in_transaction_session_timeout=0"}
+            settings |= {"NAME": name, "OPTIONS": settings["OPTIONS"] | patient}
 
     def close(self) -> None:
         """Drop all of them."""
@@ -93,7 +96,7 @@ class Databases:
 def own_databases() -> Iterator[Databases]:
     """Databases until the end of the block; then Django's connections lead where they did before.
     What a killed run left behind is dropped as well. Raises NoDatabase."""
-    before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
+    before = {alias: dict(connections[alias].settings_dict) for alias in connections}
     name = f"{PREFIX}{os.getpid()}_{os.urandom(3).hex()}"
     connections.close_all()
     with psycopg.connect(**_parameters(), application_name=name) as session:
@@ -109,7 +112,7 @@ def own_databases() -> Iterator[Databases]:
         finally:
             connections.close_all()
             for alias, own in before.items():
-                connections[alias].settings_dict["NAME"] = own
+                connections[alias].settings_dict |= own
             databases.close()
 
 
