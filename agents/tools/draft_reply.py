@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from agents.context import busy
 from agents.context.prompts import REPLY_DRAFT, render_block, render_reader
 from agents.contracts import ToolResult, failure
-from agents.tools import placeholders
+from agents.tools import placeholders, signatures
 from agents.tools.acting import act, to_observation
 from agents.tools.base import Arguments, ItemId, Tool, ToolContext
 from agents.tools.open_item import no_such_item
@@ -96,18 +96,11 @@ def run(context: ToolContext, arguments: DraftReply) -> ToolResult:
                 "reply_to_id": mail.id,
                 "to": [mail.sender],
                 "subject": " ".join(subject.split()),
-                "body": _signed(body, person.preferences.signature),
+                "body": signatures.sign(body, person.preferences.signature, name=person.name),
             },
             account_id=account.id,
         )
     )
-
-
-def _signed(body: str, signature: str) -> str:
-    """The text with the signature at its end, where a model may have put it or not."""
-    if not signature or " ".join(body.split()).endswith(" ".join(signature.split())):
-        return body
-    return f"{body}\n\n{signature}"
 
 
 def _thread(account: AccountRef, mail: Email) -> Sequence[Email]:

@@ -5,16 +5,19 @@ What is permitted has a tool of its own (`agents.tools.actions`). This one is fo
 that it is refused and recorded, and the user can ask for it. Learned patterns call it too.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
 from agents.contracts import ToolResult, failure
-from agents.tools import placeholders
+from agents.tools import placeholders, signatures
 from agents.tools.acting import act, record_refused, to_observation
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import one_line
+
+SIGNED = frozenset({"draft", "send_email"})
 
 
 class ExecuteAction(Arguments):
@@ -37,6 +40,8 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
     params = context.complete(arguments.action_type, arguments.params)
     if isinstance(params, ToolResult):
         return params
+    if not context.pattern_id:
+        params = _finish_mail(context, arguments.action_type, params)
     typed = context.user_words
     if left := placeholders.refuse(arguments.action_type, params, typed=typed):
         return left
@@ -50,6 +55,19 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
             account_id=arguments.account_id,
         )
     )
+
+
+def _finish_mail(
+    context: ToolContext, action_type: str, params: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """A mail in the user's name with their name and signature. What else is wrong with it is said
+    by who takes it."""
+    body, person = params.get("body"), context.person
+    if action_type not in SIGNED or not isinstance(body, str):
+        return params
+    named = placeholders.put_in_name(body, person.name)
+    signed = signatures.sign(named, person.preferences.signature, name=person.name)
+    return {**params, "body": signed}
 
 
 TOOL = Tool(

@@ -125,7 +125,10 @@ def prepare(context: ToolContext, arguments: PrepareTaskCreation) -> ToolResult:
     suspends = False
     wanted = []
     for task in arguments.tasks:  # all of them are looked at before the first is asked for
-        given = {"project_key": arguments.project_key, **task.model_dump(mode="json", exclude_none=True)}
+        given = {
+            "project_key": arguments.project_key,
+            **task.model_dump(mode="json", exclude_none=True),
+        }
         params = context.complete("create_jira_task", given)
         if isinstance(params, ToolResult):
             return params

@@ -28,7 +28,7 @@ from guardrails.policies.changes import Author
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import Email
 from integrations.contracts.events import ItemEvent
-from integrations.models import Account, Delivery, Outage
+from integrations.models import Account, Delivery, Outage, UserPreferences
 from knowledge.models import Item
 from tests.model_server import Failure, Message, calls
 from tests.office import Office, run_next_task
@@ -93,12 +93,23 @@ def test_a_question_gets_one_thread_status_and_a_draft(office: Office) -> None:
 def test_the_reader_of_a_mail_sees_its_thread_and_the_users_clock(office: Office) -> None:
     """FINDINGS A3, A7: it saw 1,500 characters, no thread, no calendar, and times in UTC."""
     office.sync("calendar")
+    signature = "Maya Lindqvist\nBerg & Co"
+    UserPreferences.objects.create(
+        organisation=office.organisation,
+        external_user_id="maya",
+        signature=signature,
+    )
     mail = office.deliver("question")
+    written = {"to": [mail["from"]], "subject": "Re: it", "body": "Yes.\n\nBest,\n[Your Name]"}
+    draft = calls(("draft", {"reply_to_id": mail["id"], **written}))
     # The reader leaves the thread as it is; what waited for this mail is turned without it.
-    with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}) as model:
+    with scripted({INGEST: [SUMMARY] * 2, READER: [draft, "Drafted."]}) as model:
         office.drain()
 
-    [asked] = model.chats(READER)
+    # Its own draft has the user's name and signature, and each once.
+    [drafted] = [one["body"] for one in office.calls() if one["path"].endswith("/drafts")]
+    assert drafted["body"] == f"Yes.\n\nBest,\n{signature}"
+    asked, _ = model.chats(READER)
     now, calendar, _, rest = asked["messages"][1]["content"].split("\n", 3)
     assert now.startswith("[now] ")
     assert now.endswith("(Europe/Stockholm)")

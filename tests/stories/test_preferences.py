@@ -119,7 +119,7 @@ def slots(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     [
         ("Yes, gladly.", f"Yes, gladly.\n\n{SIGNATURE}"),
         (f"Yes, gladly.\n\n{SIGNATURE}\n", f"Yes, gladly.\n\n{SIGNATURE}"),
-        ("Yes, gladly.\n\n[Your Name]", f"Yes, gladly.\n\nMaya L.\n\n{SIGNATURE}"),
+        ("Yes, gladly.\n\n[Your Name]", f"Yes, gladly.\n\n{SIGNATURE}"),
     ],
     ids=["unsigned", "signed", "a blank for the name"],
 )

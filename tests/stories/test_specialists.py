@@ -86,8 +86,10 @@ def test_the_email_specialist_summarises_a_thread_and_cites_it(office: Office, c
     shown = asked["messages"][1]["content"]
     # Whom it is for and what time it is there, as every other prompt says it; what stays first.
     about, now, asked_for = shown.partition("\n\n<untrusted")[0].split("\n", 2)
-    assert about.startswith('[user] {"addresses":') and '"name":"Maya Lindqvist"' in about
-    assert now.startswith("[now] ") and now.endswith("(Europe/Stockholm)")
+    assert about.startswith('[user] {"addresses":')
+    assert '"name":"Maya Lindqvist"' in about
+    assert now.startswith("[now] ")
+    assert now.endswith("(Europe/Stockholm)")
     assert asked_for == "\nThe reader wants to know: the price"
     assert "john@company.com" in shown
     assert [item["title"] for item in answer["citations"]] == ["Proposal: customer portal"]
@@ -142,7 +144,7 @@ def test_a_reply_goes_to_who_wrote_whatever_the_mail_and_the_model_say(
     assert "eve@evil.example" not in json.dumps(office.calls())
     # FINDINGS A7: whose name it is signed with, when it is, and what was said before.
     [asked] = model.chats("You draft a reply.")
-    assert "leave no placeholder" in asked["messages"][0]["content"]
+    assert "Leave no placeholder" in asked["messages"][0]["content"]
     material = asked["messages"][1]["content"]
     assert '"name":"Maya Lindqvist"' in material
     assert "(Europe/Stockholm)" in material

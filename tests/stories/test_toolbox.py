@@ -236,8 +236,10 @@ def test_a_specialist_has_a_long_item_read_for_its_tasks_and_copies_no_text(
     assert (unknown["error"]["code"], copied["error"]["code"]) == ("NOT_FOUND", "INVALID_INPUT")
     (asked,) = model.chats("You extract tasks.")
     about, _, text = asked["messages"][-1]["content"].partition("\n\n<untrusted")
-    assert about.startswith("[user] {") and "\n[now] " in about
-    assert text.count("x" * 19_000) == 1 and len(text) < 20_200
+    assert about.startswith("[user] {")
+    assert "\n[now] " in about
+    assert text.count("x" * 19_000) == 1
+    assert len(text) < 20_200
     [result] = results(model)
     assert result["data"]["result"] == "One task [1]."
 
