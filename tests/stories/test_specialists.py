@@ -216,8 +216,11 @@ def test_what_tools_ask_models_waits_no_longer_than_the_turn(
     )
 
     assert len(model.patience) == len(model.requests) >= 9
-    assert model.patience == sorted(set(model.patience), reverse=True)
-    assert model.patience[0] <= 100
+    # The vector of a search is waited for a few seconds, however much time there is.
+    [vector], rest = ([one for one in model.patience if (one < 4) is few] for few in (True, False))
+    assert 0 < vector <= 3
+    assert rest == sorted(set(rest), reverse=True)
+    assert rest[0] <= 100
 
 
 def test_agents_side_by_side_act_one_after_another(
