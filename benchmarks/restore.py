@@ -108,7 +108,6 @@ def main() -> int:
     from config.local import embedded
 
     os.environ["LEDGER_SIGNING_KEY"] = base64.b64encode(secrets.token_bytes(32)).decode()
-    os.environ["REMIT_PROCESS"] = "sealer"
     with own_database() as folder, tempfile.TemporaryDirectory() as name:
         new = Path(name) / str(uuid4())
         new.mkdir()

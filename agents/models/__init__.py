@@ -3,6 +3,7 @@
 from agents.models.conversations import Conversation, ConversationSummary, Message
 from agents.models.custom_agents import CustomAgent, CustomAgentRun
 from agents.models.escalations import Escalation
+from agents.models.installation import InstallationCheck
 from agents.models.past import PastMail, PastRun
 from agents.models.plans import Plan
 from agents.models.turns import Step, ToolCall, Turn, TurnEvent
@@ -13,6 +14,7 @@ __all__ = [
     "CustomAgent",
     "CustomAgentRun",
     "Escalation",
+    "InstallationCheck",
     "Message",
     "PastMail",
     "PastRun",

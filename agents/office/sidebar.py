@@ -82,6 +82,7 @@ ADVANCED = (
             Page("guardrails", "checkpointrecipient", "Recipients", "outgoing_mail"),
             _proof("Reconciliation", "compare_arrows", "admin:guardrails_ledger_reconciliation"),
             _proof("Health report", "monitor_heart", "admin:guardrails_ledger_health"),
+            Page("agents", "installationcheck", "Installation", "fact_check"),
             _proof("Keeping and erasing", "lock_clock", "admin:guardrails_ledger_erasure"),
         ),
     ),

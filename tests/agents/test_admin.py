@@ -8,9 +8,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from django_q.models import OrmQ
 
-from agents.models import Conversation, Message, Turn
+from agents.models import Conversation, InstallationCheck, Message, Turn
 from audit.ledger.ids import uuid7
 from audit.ledger.ledger import append
 from integrations.models import Delivery, Membership
@@ -242,3 +243,20 @@ def test_a_turns_page_asks_as_often_for_a_long_turn_as_for_a_short_one(operator:
         counts.append(len(captured))
 
     assert counts[0] == counts[1]
+
+
+def test_a_check_of_the_installation_shows_first_what_does_not_hold(operator: Client) -> None:
+    url = "admin:agents_installationcheck"
+    assert "manage.py verify_installation" in read_page(operator, reverse(f"{url}_changelist"))
+    results = [
+        {"name": "rates", "promise": "Once an hour.", "verdict": "PASS", "found": ""},
+        {"name": "stopped", "promise": "A stop stops.", "verdict": "FAIL", "found": SCRIPT},
+    ]
+    row = InstallationCheck.objects.create(began_at=timezone.now(), results=results)
+
+    assert "not sound" in read_page(operator, reverse(f"{url}_changelist"))
+    page = read_page(operator, reverse(f"{url}_change", args=[row.id]))
+
+    assert "1 hold, 1 do not, 0 do not apply here" in page
+    assert page.index("A stop stops.") < page.index("Once an hour.")
+    assert SCRIPT not in page

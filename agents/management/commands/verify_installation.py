@@ -8,10 +8,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.utils import timezone
 
 from agents.evaluation.database import NoDatabase
 from agents.evaluation.programs import DidNotStart
 from agents.installation import running
+from agents.installation.guarantees import Result
+from agents.models import InstallationCheck
 
 
 class Command(BaseCommand):
@@ -35,22 +39,34 @@ class Command(BaseCommand):
                 f"There is no guarantee {', '.join(unknown)}. Known: {', '.join(running.NAMES)}."
             )
         logging.disable(logging.ERROR)  # things go wrong on purpose
-        counts = {"PASS": 0, "FAIL": 0, "n/a": 0}
+        check = InstallationCheck(began_at=timezone.now())
         try:
             for result in running.run(names):
-                counts[result.verdict] += 1
+                check.results.append(dataclasses.asdict(result))
                 self.say(result, as_json=options["json"])
         except (NoDatabase, DidNotStart) as error:
             raise CommandError(str(error)) from error
         finally:
             logging.disable(logging.NOTSET)
-        said = f"{counts['PASS']} hold, {counts['FAIL']} do not, {counts['n/a']} do not apply here."
-        if counts["FAIL"]:
+        if not options["only"]:
+            self.keep(check)
+        failed = check.count("FAIL")
+        said = (
+            f"{check.count('PASS')} hold, {failed} do not, {check.count('n/a')} do not apply here."
+        )
+        if failed:
             raise CommandError(said)
         if not options["json"]:
             self.stdout.write(said)
 
-    def say(self, result: Any, *, as_json: bool) -> None:
+    def keep(self, check: InstallationCheck) -> None:
+        """For the page in the admin. Of a database that cannot take it the results tell."""
+        try:
+            check.save()
+        except DatabaseError:
+            self.stderr.write("The results could not be kept for the admin's page.")
+
+    def say(self, result: Result, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(dataclasses.asdict(result)))
             return
