@@ -41,7 +41,7 @@ def _events(name: str, ability: str, *grades: str) -> Operation:
 
 
 def _issues(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "GitHub")
+    servers = ("Sandbox", "GitHub", "Jira Cloud", "Jira Data Center")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -56,6 +56,8 @@ SERVERS = {
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
     "GitHub": "GitHub (a fake)",
+    "Jira Cloud": "Jira Cloud (a fake)",
+    "Jira Data Center": "Jira Data Center (a fake)",
 }
 OPERATIONS = (
     _mail("read a mail and leave no mark", "Read and search", "AAA"),
@@ -78,13 +80,13 @@ OPERATIONS = (
     _others("create a document once"),
     _others("refuse to add to a document that has changed"),
     _others("throw a document away, and back"),
-    _issues("create an issue once", "Create issues", "A", "C"),
-    _issues("comment on an issue once", "Comment on issues", "A", "C"),
-    _issues("change an issue", CHANGE, "A", "C"),
-    _issues("close an issue, and back", CHANGE, "A", "C"),
-    _issues("refuse to change an issue that has changed", CHANGE, "A", "C"),
-    _issues("label and assign an issue", "Set labels and assignees", "A", "C"),
-    _issues("set a priority and a due date", "Set priorities and due dates", "A", NO),
+    _issues("create an issue once", "Create issues", "A", "C", "C", "C"),
+    _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C"),
+    _issues("change an issue", CHANGE, "A", "C", "C", "C"),
+    _issues("close an issue, and back", CHANGE, "A", "C", "C", "C"),
+    _issues("refuse to change an issue that has changed", CHANGE, "A", "C", "C", "C"),
+    _issues("label and assign an issue", "Set labels and assignees", "A", "C", "C", "C"),
+    _issues("set a priority and a due date", "Set priorities and due dates", "A", NO, "C", "C"),
 )
 
 

@@ -221,6 +221,6 @@ def _paged(found: list[Any], call: Call) -> list[Any]:
 
 @contextlib.contextmanager
 def running_github() -> Iterator[GitHub]:
-    github = GitHub(described=Description(DESCRIPTION), prefix="/api/v3")
+    github = GitHub(described=Description(DESCRIPTION), token=TOKEN, login=LOGIN, prefix="/api/v3")
     with serving_tracker(github):
         yield github

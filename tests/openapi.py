@@ -102,6 +102,7 @@ class Operation:
                 raise NotDescribed(f"the parameter {name}")
             kind = self.description.resolve(named[name]).get("type")
             value: Any = int(text) if kind == "integer" else text
+            value = text.split(",") if kind == "array" else value
             value = text == "true" if kind == "boolean" else value
             self.description.check(named[name], value, what=name)
         if body is None:

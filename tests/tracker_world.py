@@ -48,6 +48,8 @@ class FakeTracker:
     something, `reads` how many others there were."""
 
     described: Description
+    token: str
+    login: str
     prefix: str = ""
     origin: str = ""
     trusted: Path = Path()

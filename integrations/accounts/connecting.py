@@ -31,6 +31,7 @@ ONE: Mapping[ConnectedSource, str] = {
     "jmap": "mailbox",
     "caldav": "calendar",
     "github_issues": "tracker",
+    "jira_issues": "tracker",
 }
 # Two accounts of one mailbox would answer it twice, whatever each of them speaks.
 SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
@@ -38,6 +39,7 @@ SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
     "jmap": ("imap", "jmap"),
     "caldav": ("caldav",),
     "github_issues": ("github_issues",),
+    "jira_issues": ("jira_issues",),
 }
 
 

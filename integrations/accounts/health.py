@@ -24,6 +24,10 @@ TROUBLE = {
         "not_permitted": "GitHub does not let this token read issues any more.",
         "rate_limited": WAIT,
     },
+    "jira": {
+        "not_permitted": "Jira does not let this user read issues any more.",
+        "rate_limited": WAIT,
+    },
 }
 
 

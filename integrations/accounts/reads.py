@@ -12,6 +12,7 @@ from integrations.providers.caldav.reader import CalDavReader
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.github.reader import GitHubReader
 from integrations.providers.imap.reader import ImapReader
+from integrations.providers.jira.reader import JiraReader
 from integrations.providers.jmap.reader import JmapReader
 from integrations.providers.mcp.reader import McpReader
 
@@ -20,11 +21,12 @@ READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "data_service": DataServiceReader,
     "github": GitHubReader,
     "imap": ImapReader,
+    "jira": JiraReader,
     "jmap": JmapReader,
     "mcp": McpReader,
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"caldav", "github", "imap", "jmap"})
+SEALED = frozenset({"caldav", "github", "imap", "jira", "jmap"})
 
 
 def reader(account: AccountRef) -> Reader:

@@ -18,6 +18,8 @@ from integrations.providers.github import trial as github
 from integrations.providers.github.servers import read_server
 from integrations.providers.imap import discovery, trial as mailbox
 from integrations.providers.imap.servers import MailServers
+from integrations.providers.jira import trial as jira
+from integrations.providers.jira.servers import read_base
 from integrations.providers.jmap import trial as jmap
 from integrations.providers.trackers.trial import Tried
 
@@ -96,6 +98,15 @@ def try_github(url: str, *, only: Sequence[str], secret: str) -> Found:
     _check_port(urlsplit(server.api).port or 443, WEB_PORTS, "web", "connect_issues")
     with _place():
         tried = github.try_server(server, secret=secret, only=only)
+    return _found_issues(tried)
+
+
+def try_jira(url: str, *, only: Sequence[str], user_name: str, secret: str) -> Found:
+    """At `url`; `only` in these projects, or in all that the user sees. Raises ProviderError with a
+    sentence."""
+    _check_port(urlsplit(read_base(url)).port or 443, WEB_PORTS, "web", "connect_issues")
+    with _place():
+        tried = jira.try_server(url, user_name=user_name, secret=secret, only=only)
     return _found_issues(tried)
 
 

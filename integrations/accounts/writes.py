@@ -11,6 +11,7 @@ from integrations.providers.caldav.writer import CalDavWriter
 from integrations.providers.data_service.writer import DataServiceWriter
 from integrations.providers.github.writer import GitHubWriter
 from integrations.providers.imap.writer import ImapWriter
+from integrations.providers.jira.writer import JiraWriter
 from integrations.providers.jmap.writer import JmapWriter
 from integrations.providers.mcp.writer import McpWriter
 
@@ -19,6 +20,7 @@ WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "data_service": DataServiceWriter,
     "github": GitHubWriter,
     "imap": ImapWriter,
+    "jira": JiraWriter,
     "jmap": JmapWriter,
     "mcp": McpWriter,
 }

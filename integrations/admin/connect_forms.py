@@ -20,6 +20,7 @@ from integrations.models import Organisation
 from integrations.models.accounts import validate_time_zone
 from integrations.providers.github import trial as github
 from integrations.providers.imap.servers import MailServers, Security, Server, read_server
+from integrations.providers.jira import trial as jira
 
 SECURITY = [("", "As is usual at the port"), ("tls", "From the start"), ("starttls", "STARTTLS")]
 BASIC = ("user_id", "address", "password", "display_name", "time_zone")
@@ -227,9 +228,40 @@ class GitHubForm(IssuesForm):
         return trials.try_github(given["url"], only=given["projects"], secret=given["password"])
 
 
+class JiraForm(IssuesForm):
+    source = "jira_issues"
+    url = forms.CharField(
+        label="Jira",
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "https://acme.atlassian.net"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].help_text = jira.HOW
+        self.fields["projects"].widget.attrs["placeholder"] = "PLAN, OPS"
+        del self.fields["user_name"]
+
+    def basic(self) -> list[forms.BoundField]:
+        return [self["user_id"], self["url"], *super().basic()[1:]]
+
+    def servers(self) -> list[forms.BoundField]:
+        return [self["projects"]]
+
+    def try_it(self, wish: Wish) -> Found:
+        given = self.cleaned_data
+        return trials.try_jira(
+            given["url"],
+            only=given["projects"],
+            user_name=wish.user_name,
+            secret=given["password"],
+        )
+
+
 FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {
     "imap": MailboxForm,
     "jmap": JmapForm,
     "caldav": CalendarsForm,
     "github_issues": GitHubForm,
+    "jira_issues": JiraForm,
 }

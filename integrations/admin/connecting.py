@@ -36,6 +36,7 @@ TITLES: Mapping[ConnectedSource, str] = {
     "jmap": "Connect a mailbox over JMAP",
     "caldav": "Connect calendars",
     "github_issues": "Connect GitHub issues",
+    "jira_issues": "Connect Jira issues",
 }
 KNOWN_USERS = 500  # offered; any other can be typed
 

@@ -67,7 +67,7 @@ class AccountTrial(StrictSerializer):
         choices=sorted(connecting.ONE),
         required=False,
         help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
-        "caldav: calendars. github_issues: issues at GitHub.",
+        "caldav: calendars. github_issues, jira_issues: issues there.",
     )
     address = StrictCharField(max_length=320)
     password = StrictCharField(
@@ -84,8 +84,8 @@ class AccountTrial(StrictSerializer):
     url = StrictCharField(
         max_length=500,
         required=False,
-        help_text="The server of caldav or jmap, or a GitHub Enterprise Server. Left out: found "
-        "likewise, or github.com.",
+        help_text="The server of caldav or jmap, a GitHub Enterprise Server, or the Jira. Left "
+        "out: found likewise, or github.com; a Jira has to be named.",
     )
     projects = serializers.ListField(
         child=StrictCharField(max_length=255),
@@ -103,6 +103,8 @@ class AccountTrial(StrictSerializer):
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         source = given.get("source", connecting.SOURCE)
         others = ["url"] if source == "imap" else ["imap", "smtp"]
+        if source == "jira_issues" and "url" not in given:
+            raise exceptions.ValidationError({"url": ["Name the Jira."]})
         if connecting.ONE[source] != "tracker":
             others.append("projects")
         wrong = {name: ["There is none of what you connect."] for name in others if name in given}
@@ -268,9 +270,11 @@ def _tried(wish: Wish, given: dict[str, Any]) -> Found:
     about = {"user_name": wish.user_name, "secret": given["password"]}
     if wish.source == "caldav":
         return trials.try_calendars(wish.address, given.get("url", ""), **about)
+    only, secret = given.get("projects", ()), given["password"]
     if wish.source == "github_issues":
-        only, secret = given.get("projects", ()), given["password"]
         return trials.try_github(given.get("url", ""), only=only, secret=secret)
+    if wish.source == "jira_issues":
+        return trials.try_jira(given["url"], only=only, **about)
     if wish.source == "jmap":
         return trials.try_jmap(wish.address, given.get("url", ""), **about)
     return trials.try_mailbox(wish.address, _named(given), **about)

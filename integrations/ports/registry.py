@@ -182,6 +182,11 @@ GITHUB = Provider(
     label="GitHub",
     connectors=(_tracker(source="github_issues", label="GitHub issues"),),
 )
+JIRA = Provider(
+    name="jira",
+    label="Jira",
+    connectors=(_tracker(source="jira_issues", label="Jira issues"),),
+)
 # What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
 # about it again.
 IMPORTS = Provider(
@@ -229,6 +234,7 @@ PROVIDERS: tuple[Provider, ...] = (
     JMAP,
     CALDAV,
     GITHUB,
+    JIRA,
     IMPORTS,
     MCP,
 )

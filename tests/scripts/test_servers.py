@@ -3,7 +3,7 @@ of the matrix in docs/providers.md (`scripts.servers`)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -16,13 +16,12 @@ from integrations.models import Account, CalendarWrite, IssueWrite
 from integrations.network import http
 from integrations.ports.evidence import Performed
 from integrations.providers.caldav import trial
-from integrations.providers.github import trial as github_trial
-from integrations.providers.github.servers import read_server
 from integrations.providers.imap import connection
 from scripts.servers import NO, OPERATIONS
-from tests import github_world as github
+from tests import jira_world as jira
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
+from tests.github_world import running_github
 from tests.guardrails.office import settle
 from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.rooms import (
@@ -30,6 +29,7 @@ from tests.integrations.providers.rooms import (
     ServedCalendar,
     ServedMailbox,
     ServedTracker,
+    try_tracker,
 )
 from tests.knowledge.office import account
 from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
@@ -59,7 +59,9 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
     starts: dict[str, Any] = {
         "Dovecot": running_mail_world,
         "Cyrus": running_cyrus,
-        "GitHub": github.running_github,
+        "GitHub": running_github,
+        "Jira Cloud": partial(jira.running_jira, is_cloud=True),
+        "Jira Data Center": partial(jira.running_jira, is_cloud=False),
         "Sandbox": running_sandbox,
     }
     with ExitStack() as running:
@@ -88,10 +90,9 @@ def opened(
             tracker = mail_servers(name)
             tracker.clear()
             monkeypatch.setenv("SSL_CERT_FILE", str(tracker.trusted))
-            found = github_trial.try_server(read_server(tracker.origin), secret=github.TOKEN)
-            row = kept(
-                "github_issues", github.ADDRESS, github.LOGIN, found.server, secret=github.TOKEN
-            )
+            found = try_tracker(tracker)
+            source = "github_issues" if name == "GitHub" else "jira_issues"
+            row = kept(source, jira.ADDRESS, jira.ADDRESS, found.server, secret=tracker.token)
             return ServedTracker(account=row.ref(), tracker=tracker)
         if kind == "calendar":
             server = calendar_servers(name.lower())

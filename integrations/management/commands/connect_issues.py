@@ -11,16 +11,17 @@ from integrations.contracts import ConnectedSource
 from integrations.management.commands import connect_mailbox
 from integrations.models import Organisation
 from integrations.providers.github import trial as github
+from integrations.providers.jira import trial as jira
 
-TRACKERS: dict[str, ConnectedSource] = {"github": "github_issues"}
+TRACKERS: dict[str, ConnectedSource] = {"github": "github_issues", "jira": "jira_issues"}
 
 
 class Command(BaseCommand):
     help = (
-        "Connects issues at GitHub or a GitHub Enterprise Server: signs in with a token, says what "
-        "Remit can do and prove there, and stores it. Nothing is allowed at first: they are read "
-        "alone. Again for the same address, it takes a new token. The token comes from "
-        f"{connect_mailbox.PASSWORD} or is asked for. {github.HOW}"
+        "Connects issues at GitHub, a GitHub Enterprise Server, Jira Cloud or Jira Data Center: "
+        "signs in, says what Remit can do and prove there, and stores it. Nothing is allowed at "
+        "first: they are read alone. Again for the same address, it takes a new token. The token "
+        f"comes from {connect_mailbox.PASSWORD} or is asked for. {github.HOW} {jira.HOW}"
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -29,12 +30,14 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, help="Whose issues: the user's id.")
         parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
         parser.add_argument("--time-zone", default="UTC")
-        parser.add_argument("--url", default="", metavar="HTTPS://…", help="Not at github.com.")
+        parser.add_argument(
+            "--url", default="", metavar="HTTPS://…", help="The Jira, or not github.com."
+        )
         parser.add_argument(
             "--project",
             action="append",
             default=[],
-            help="Only in this one (OWNER/NAME), again for each. Left out: all the token shows.",
+            help="Only in this one (OWNER/NAME, or a key), again for each. Left out: all.",
         )
         parser.add_argument("--try-only", action="store_true", help="Store nothing.")
 
@@ -53,7 +56,7 @@ class Command(BaseCommand):
         with connect_mailbox.sentences():
             secret = connect_mailbox.password()
             connecting.check(wish)
-            found = trials.try_github(options["url"], only=options["project"], secret=secret)
+            found = self.tried(wish, secret, options)
             self.say(found)
             if options["try_only"]:
                 return
@@ -66,6 +69,12 @@ class Command(BaseCommand):
             "--preset new-account-issues --apply\n      lets the agent work on issues; it asks "
             "before anybody else hears of it"
         )
+
+    def tried(self, wish: Wish, secret: str, options: dict[str, Any]) -> Found:
+        url, only = options["url"], options["project"]
+        if wish.source == "jira_issues":
+            return trials.try_jira(url, only=only, user_name=wish.user_name, secret=secret)
+        return trials.try_github(url, only=only, secret=secret)
 
     def say(self, found: Found) -> None:
         names = ", ".join(found.projects or ()) or "no project with issues"

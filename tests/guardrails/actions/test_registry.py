@@ -24,7 +24,7 @@ from tests.guardrails.values import account
 
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"),
-    "github_issues",
+    *("github_issues", "jira_issues"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,

@@ -15,13 +15,16 @@ from integrations.providers.github import trial as github_trial
 from integrations.providers.github.servers import read_server
 from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
+from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
+from integrations.providers.trackers.trial import Tried
 from scripts.servers import OPERATIONS
 from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
-from tests.github_world import LOGIN, PLANS, TOKEN, GitHub
+from tests.github_world import PLANS, GitHub
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
+from tests.jira_world import ADDRESS, PROJECT, Jira
 from tests.mail_world import PASSWORD, MailWorld
 
 ABILITIES = tuple(one.ability for one in OPERATIONS)
@@ -182,20 +185,32 @@ class ServedTracker(Room):
     """At the fake of a tracker, as a person in their browser shows it. No test leaves a request or
     an answer behind that its vendor does not describe."""
 
-    tracker: GitHub
-    project: str = PLANS
+    tracker: GitHub | Jira
+
+    @property
+    def project(self) -> str:
+        return PLANS if isinstance(self.tracker, GitHub) else PROJECT
 
     def grades(self) -> Mapping[str, str]:
-        server = read_server(self.tracker.origin)
-        found = github_trial.try_server(server, secret=TOKEN).abilities
-        return {one.what: one.grade for one in found}
+        return {one.what: one.grade for one in try_tracker(self.tracker).abilities}
 
     def put_issue(self, title: str) -> str:
-        return self.tracker.put(self.project, title, by=LOGIN)
+        return self.tracker.put(self.project, title, by=self.tracker.login)
 
     def change_issue(self, key: str, title: str) -> None:
-        self.tracker.change(key, title=title)
+        if isinstance(self.tracker, GitHub):
+            self.tracker.change(key, title=title)
+        else:
+            self.tracker.change(key, summary=title)
 
     def titles(self) -> list[str]:
         assert self.tracker.problems == []
-        return sorted(one["title"] for one in self.tracker.issues.values())
+        if isinstance(self.tracker, GitHub):
+            return sorted(one["title"] for one in self.tracker.issues.values())
+        return sorted(one["fields"]["summary"] for one in self.tracker.issues.values())
+
+
+def try_tracker(tracker: GitHub | Jira) -> Tried:
+    if isinstance(tracker, GitHub):
+        return github_trial.try_server(read_server(tracker.origin), secret=tracker.token)
+    return jira_trial.try_server(tracker.origin, user_name=ADDRESS, secret=tracker.token)

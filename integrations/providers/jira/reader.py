@@ -1,0 +1,116 @@
+"""Reads of somebody's issues at Jira."""
+
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import IO
+
+from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Page
+from integrations.contracts.people import Correspondence, Correspondent, Member
+from integrations.exceptions import CursorExpired, NotFound
+from integrations.models import IssueWrite
+from integrations.ports.evidence import Evidence
+from integrations.providers.jira import evidence, listing
+from integrations.providers.jira.issues import (
+    FIELDS,
+    Comments,
+    RawIssue,
+    address_of,
+    check_project,
+    to_issue,
+)
+from integrations.providers.jira.session import JiraSession, session_of
+from integrations.providers.trackers import writing
+from integrations.providers.trackers.session import Refused, parse, segment
+
+OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
+
+
+class JiraReader:
+    """Satisfies `integrations.ports.issues.IssuesReader`."""
+
+    def __init__(self, account: AccountRef) -> None:
+        self._account = account
+
+    @cached_property
+    def session(self) -> JiraSession:
+        return session_of(self._account)
+
+    def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
+        """In the order of their keys, which a change does not touch. A cursor names the time, so
+        that each page asks the same."""
+        start, _, place = (cursor or "|").partition("|")
+        start = start or listing.moment(self.session, since or OLDEST)
+        only = self.session.server.only
+        within = f" AND project in ({', '.join(map(check_project, only))})" if only else ""
+        query = f'updated >= "{start}"{within} ORDER BY key ASC'
+        try:
+            raws, following = listing.search(
+                self.session, query, place=place, limit=min(limit, listing.AT_ONCE)
+            )
+        except Refused as error:
+            if place and error.status == 400:
+                raise CursorExpired("the place in the list is known no more") from error
+            raise
+        return Page(
+            items=tuple(self.read(one) for one in raws),
+            next_cursor=f"{start}|{following}" if following else None,
+        )
+
+    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+        return self.items(since=since, cursor=cursor, limit=limit)
+
+    def item(self, item_id: str) -> AnyItem:
+        return self.issue(item_id)
+
+    def issue(self, key: str) -> Issue:
+        return self.read(self.raw(key))
+
+    def raw(self, key: str) -> RawIssue:
+        """By key or id. Raises NotFound, also where the account leaves its project out."""
+        params = {"fields": ",".join(FIELDS)}
+        found = parse(RawIssue, self.session.get(f"/issue/{segment(key)}", params))
+        if not self.session.server.counts(found.fields.project.key):
+            raise NotFound("the account leaves this project out")
+        return found
+
+    def read(self, raw: RawIssue) -> Issue:
+        """With all its comments, where Jira gave some alone."""
+        issue = to_issue(raw, server=self.session.server, own=self._account.address)
+        if raw.fields.comment.total <= len(raw.fields.comment.comments):
+            return issue
+        all_of_them = Comments(comments=tuple(listing.comments(self.session, raw.key)))
+        fields = raw.fields.model_copy(update={"comment": all_of_them})
+        whole = raw.model_copy(update={"fields": fields})
+        return to_issue(whole, server=self.session.server, own=self._account.address)
+
+    def projects(self) -> tuple[Named, ...]:
+        found = listing.projects(self.session)
+        return tuple(Named(id=one.key, name=one.name or one.key) for one in found)
+
+    def members(self, project_key: str) -> tuple[Member, ...]:
+        """Those whose address Jira shows."""
+        found = []
+        for one in listing.people(self.session, {"project": check_project(project_key)}):
+            address = address_of(one, server=self.session.server, own=self._account.address)
+            if "@" in address:
+                found.append(Member(address=address, name=one.displayName))
+        return tuple(found)
+
+    def correspondence(self, address: str) -> Correspondence:
+        return Correspondence(address=address, received=0, sent=0)
+
+    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
+        return ()
+
+    def evidence(self, key: str) -> Evidence:
+        return writing.find_evidence(self._account, key, self.find)
+
+    def find(self, row: IssueWrite) -> Evidence:
+        """What became of a write that was sent."""
+        return evidence.find(self.session, row, issue=self.issue)
+
+    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
+        raise NotFound("Remit reads no files of issues")
+
+    def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
+        raise NotFound("Remit reads no history of issues at Jira")
