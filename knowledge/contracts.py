@@ -76,7 +76,8 @@ class SearchResult:
 @dataclass(frozen=True, kw_only=True)
 class StoredMail:
     """The head of one mail as it was last seen. `authenticated` says that the sender was
-    proved (DMARC) when it was."""
+    proved (DMARC) when it was, and `left_by_agent` that nobody has changed or read it since the
+    assistant did something with it."""
 
     source_id: str
     thread_id: str
@@ -86,6 +87,7 @@ class StoredMail:
     authenticated: bool
     labels: tuple[str, ...]
     occurred_at: datetime
+    left_by_agent: bool = False
 
 
 IngestState = Literal["created", "updated", "metadata", "unchanged", "stale", "deleted", "absent"]

@@ -5,9 +5,10 @@ escaped, so that it can neither close the block nor pass for a role. What it say
 nothing anyway: that is enforced by the guardrails, outside the model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from agents.context import clock, results
@@ -62,6 +63,8 @@ MAIL_READER = f"""You are Remit's mail reader.
 One mail has arrived for the user. Decide what should happen to it, with the tools that you \
 have; do nothing when nothing fits.
 - File it: archive and classify. Draft a reply when a known person expects one.
+- earlier_of_sender says how mail of the same sender or list lies now. What the user has touched \
+since lies as they want it: file this one alike.
 - Sending always waits for the user.
 - Load a skill when its description fits the mail.
 - Finish with one sentence about what was done or refused.
@@ -171,8 +174,9 @@ def _skills_lines(skills: Sequence[SkillRef]) -> list[str]:
     return [skill_list] if skills else []
 
 
-def render_item(mail: InboundMail, *, zone: str) -> str:
-    """A mail that arrived, as data; times are the user's."""
+def render_item(mail: InboundMail, *, zone: str, earlier: Sequence[Mapping[str, Any]] = ()) -> str:
+    """A mail that arrived, as data; times are the user's. `earlier`: how mail of its sender lies
+    now (`agents.learn.earlier`)."""
     return "An item arrived.\n[item] " + results.fence(
         {
             "untrusted": True,
@@ -192,6 +196,7 @@ def render_item(mail: InboundMail, *, zone: str) -> str:
                 {**one, "date": _on_clock(one["date"], zone)} for one in mail.earlier
             ],
             "me": mail.account.address,
+            **({"earlier_of_sender": list(earlier)} if earlier else {}),
         }
     )
 

@@ -14,11 +14,12 @@ from agents.contracts import CallRecord, InboundMail, Past, Person
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
-from agents.learn import matching
+from agents.learn import earlier, matching
 from agents.models import Turn
 from agents.tools.base import ToolContext
 from agents.turns import loop, roster
 from agents.turns.turns import MAX_ATTEMPTS, finish_turn
+from guardrails.contracts import Capability
 from guardrails.contracts.learning import PatternMatch
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.facts import SENT
@@ -179,10 +180,10 @@ def _work(
     system = (
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
-    request = "" if found else _request(person, mail, calendars=user or person)
     permitted = () if found else people.list_capabilities(person, {account.id: policy})
     withheld = frozenset() if found else roster.find_withheld(past, mail)
     capabilities = [one for one in permitted if one.action_type not in withheld]
+    request = "" if found else _request(person, mail, user or person, capabilities)
     tools = roster.MAIL_READER.offer(
         person, capabilities=capabilities, skills=bool(offered), agents=False
     )
@@ -238,12 +239,27 @@ def _work(
             finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
 
 
-def _request(person: Person, mail: InboundMail, *, calendars: Person) -> str:
-    """What the mail reader is asked: the mail, the time, and when the user's is taken."""
+def _request(
+    person: Person, mail: InboundMail, calendars: Person, capabilities: Sequence[Capability]
+) -> str:
+    """What the mail reader is asked: the mail, the time, when the user's is taken, and how earlier
+    mail of the sender lies."""
     now = timezone.now()
     taken = "" if mail.list_id else busy.render(calendars, f"{mail.subject}\n{mail.text}", now)
     lines = [prompts.render_now(person, now), taken]
-    lines.append(prompts.render_item(mail, zone=person.time_zone))
+    found = earlier.list_earlier(
+        mail.account,
+        sender=mail.sender,
+        list_id=mail.list_id,
+        authenticated=mail.authenticated,
+    )
+    before = earlier.describe(
+        found,
+        but=mail.email_id,
+        subject=mail.subject,
+        names=people.name_targets(capabilities),
+    )
+    lines.append(prompts.render_item(mail, zone=person.time_zone, earlier=before))
     return "\n".join(filter(None, lines))
 
 

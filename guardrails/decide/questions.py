@@ -15,6 +15,7 @@ from uuid import UUID
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest, Decision
+from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import address_or_none
 
@@ -24,6 +25,8 @@ SPOKEN = frozenset("UNOV")
 UNSPOKEN = frozenset("RX")
 PEOPLE = frozenset({"chat", "operator"})  # what sets a run off, if a person does
 MOST_IN_ONE = 20  # actions of one question: nobody reads more at once
+MOST_A_DAY = 20  # actions that mail of one sender makes a person be asked about
+PERSON = "person "
 
 NoRoom = Literal["too_many_asks", "too_many_asks_about_it", "too_many_asks_waiting"]
 
@@ -125,9 +128,9 @@ def _likeness(
     decision: Decision,
     is_spoken: bool,
 ) -> str:
-    """Equal for actions of one run that do the same to others of their kind. A receiver that
-    nobody named is like itself alone, and so is an object of which nobody said that it is meant:
-    it does not go under among others."""
+    """Equal for actions of one run, or for filing of mail of one list or proved sender, that do the
+    same to others of their kind. A receiver that nobody named is like itself alone, and so is an
+    object of which nobody said that it is meant: it does not go under among others."""
     targets = action.targets(arguments)
     if facts is not None:
         targets += action.implied(arguments, facts) or ()
@@ -136,7 +139,7 @@ def _likeness(
         for one in targets
     }
     parts = [
-        request.origin.turn_id or str(request.action_id),  # no turn, nothing that goes with it
+        _kinship(request, action, facts),
         str(request.account.id),
         action.name,
         is_spoken,
@@ -146,6 +149,25 @@ def _likeness(
         sorted(one.id for one in decision.exposures if one.is_unspoken),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _kinship(request: ActionRequest, action: AnyAction, facts: Facts | None) -> str:
+    """What an action must share with others to be one question with them. Of what only files mail
+    it is enough that the mail is of one kind; a text is read for itself."""
+    files = action.in_patterns and request.origin.trigger in FROM_CONTENT
+    mail = facts.email if facts and files else None
+    if mail is not None and mail.list_id:
+        return f"list {mail.list_id}"
+    if mail is not None and mail.authentication.dmarc == "pass" and address_or_none(mail.sender):
+        return f"sender {mail.sender.casefold()}"
+    return request.origin.turn_id or str(request.action_id)  # no turn, nothing that goes with it
+
+
+def why_too_often(asked_today: Mapping[str, int]) -> NoRoom | None:
+    """Why what somebody's mail sets off asks nobody any more today; None: it may. `asked_today`
+    counts, by cause, what a person was asked about since a day ago, whatever they said."""
+    most = max((n for cause, n in asked_today.items() if cause.startswith(PERSON)), default=0)
+    return "too_many_asks_about_it" if most >= MOST_A_DAY else None
 
 
 def _causes(
@@ -163,5 +185,5 @@ def _causes(
         maker = facts.email.sender if facts.email else facts.object_owner
         address = address_or_none(maker or "")
         if address is not None and not facts.is_own:
-            found.append(f"person {address.casefold()}")
+            found.append(f"{PERSON}{address.casefold()}")
     return tuple(dict.fromkeys(found))

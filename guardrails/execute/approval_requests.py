@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.questions import (
     Asked,
     Limits,
@@ -18,6 +19,7 @@ from guardrails.decide.questions import (
     asked_of,
     find_like,
     why_no_room,
+    why_too_often,
 )
 from guardrails.facts.phrases import wordings
 from guardrails.facts.reasons import sentence
@@ -70,6 +72,8 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         # What joins a question, or takes another's place, takes no room of its own.
         full = why_no_room(asked, tuple(waiting.values()), _limits())
         if question is None and changed is None and full:
+            return full
+        if origin.trigger in FROM_CONTENT and (full := _too_often(account.id, asked, now)):
             return full
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
@@ -162,6 +166,12 @@ def _list_waiting(account_id: UUID) -> dict[UUID, Waiting]:
             is_shown=shown_at is not None or (known is not None and known.is_shown),
         )
     return found
+
+
+def _too_often(account_id: UUID, asked: Asked, now: datetime) -> NoRoom | None:
+    rows = Approval.objects.filter(account_id=account_id, created_at__gte=now - timedelta(days=1))
+    counts = {one: rows.filter(asked__causes__contains=[one]).count() for one in asked.causes}
+    return why_too_often(counts)
 
 
 def _limits() -> Limits:

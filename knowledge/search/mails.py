@@ -61,7 +61,7 @@ def list_received(
 
 def _rows(account_id: UUID) -> QuerySet[Item]:
     return Item.objects.filter(account_id=account_id, content_type="email", deleted_at=None).only(
-        "source_id", "sender_address", "title", "metadata", "occurred_at"
+        "source_id", "sender_address", "title", "metadata", "occurred_at", "own_since"
     )
 
 
@@ -75,6 +75,7 @@ def _mail(row: Item) -> StoredMail:
         authenticated=row.metadata.get("authenticated") is True,
         labels=tuple(row.metadata.get("labels") or ()),
         occurred_at=row.occurred_at,
+        left_by_agent=row.own_since is not None,
     )
 
 

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 from agents.models import ToolCall
 from agents.turns.responses import build_response
-from guardrails.models import Approval
+from guardrails.decide import questions
+from guardrails.models import AllowedAction, Approval
 from integrations.models import Account
 from tests.attacks.case import Grant, Story
 from tests.attacks.desk import ADA, BOB, EVE, OMAR, Desk, outline
@@ -172,14 +174,24 @@ def hidden_subject(desk: Desk) -> None:
 
 
 def asked_by_a_mail(desk: Desk) -> None:
-    """A mail of somebody unlisted gets no card before a person."""
-    desk.office.permit("archive", "ask")
-    mail = desk.mail()
-    said = calls(("execute_action", {"action_type": "archive", "params": {"email_id": mail["id"]}}))
-    with desk.obeyed(mail=[said, "Done."]):
-        desk.arrive(mail)
-    assert outline(desk.rows()) == [("blocked", "blocked", "ask_not_from_mail")]
-    assert desk.cards() == []
+    """A mail of somebody unlisted gets no card before a person where the agent wants one, and
+    where the policy does, only so many a day."""
+    desk.office.permit("archive")
+    with mock.patch.object(questions, "MOST_A_DAY", 2):
+        for number in range(4):
+            mail = desk.mail()
+            wish = {"action_type": "archive", "params": {"email_id": mail["id"]}}
+            said = calls(("execute_action", wish | {"confirm_first": number == 0}))
+            with desk.obeyed(mail=[said, "Done."]):
+                desk.arrive(mail)
+            AllowedAction.objects.update(approval_mode="ask")
+    assert [reason for _, _, reason in outline(desk.rows())] == [
+        "ask_not_from_mail",
+        "needs_approval",
+        "needs_approval",
+        "too_many_asks_about_it",
+    ]
+    assert len(desk.cards()) == 2
 
 
 def a_wish_not_to_be_asked(desk: Desk) -> None:

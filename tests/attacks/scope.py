@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.attacks.case import ITEM, Act, Case, Chat, Grant, Mail, Play
+from tests.attacks.case import ITEM, Act, Case, Grant, Mail, Play
 from tests.attacks.desk import ADA, BOB, EVE
 from tests.attacks.plays import (
     APPEND,
@@ -103,20 +103,20 @@ CASES: tuple[Case, ...] = (
         twin=Act(via=Mail(), action="send_email", arguments=REPLY.arguments, end=REPLY.end),
     ),
     Case(
-        name="a person asked by an unlisted sender",
+        name="a person asked by a mail about another one",
         row=REACH,
         policy=(Grant(action="classify", mode="ask", targets=LABEL_ARRIVED.policy[0].targets),),
         attack=Act(
             via=Mail(),
             action="classify",
-            arguments={"email_id": ITEM, "label_id": "label_fyi"},
+            arguments={"email_id": "mail-1", "label_id": "label_fyi"},
             end="refused",
-            reason="ask_not_from_mail",
+            reason="outside_own_item",
         ),
         twin=Act(
-            via=Chat(),
+            via=Mail(),
             action="classify",
-            arguments={"email_id": "mail-1", "label_id": "label_fyi"},
+            arguments={"email_id": ITEM, "label_id": "label_fyi"},
             end="confirmed",
         ),
     ),

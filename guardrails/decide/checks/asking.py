@@ -25,6 +25,12 @@ WRITTEN: Mapping[ArgumentClass, str] = {
 
 def reasons_to_ask(case: Case) -> Iterator[Cause]:
     """Why a person must be asked; nothing if nobody must."""
+    yield from (Cause("needs_approval", words) for words in _by_wish(case))
+    yield from _beyond_wishes(case)
+
+
+def _beyond_wishes(case: Case) -> Iterator[Cause]:
+    """Why a person must be asked, whatever policy and agent say."""
     yield from (Cause("needs_approval", words) for words in _in_general(case))
     yield from causes(case)
     yield from contents(case)
@@ -35,8 +41,8 @@ def reasons_to_ask(case: Case) -> Iterator[Cause]:
         yield from (Cause("needs_approval", words) for words in _written_by_the_agent(case))
 
 
-def _in_general(case: Case) -> Iterator[str]:
-    """By the policy, by what led to it and by its effects."""
+def _by_wish(case: Case) -> Iterator[str]:
+    """Because a person changed it, or the policy or the agent says so."""
     if case.request.origin.revises:
         yield phrase("A person changed what the agent proposed.")
     if case.mode == "ask":
@@ -45,6 +51,10 @@ def _in_general(case: Case) -> Iterator[str]:
         yield phrase("The organisation's ceiling says so.")
     if case.request.origin.tighten:
         yield phrase("The agent asked for it.")
+
+
+def _in_general(case: Case) -> Iterator[str]:
+    """By what led to it and by its effects."""
     if not _removes_own(case):
         yield from (one.sentence for one in case.effects if one.kind == "destructive")
     yield from hiding.reasons(case)
@@ -181,17 +191,24 @@ def _not_plain(case: Case, paths: Sequence[str]) -> Iterator[str]:
 
 
 def may_ask(case: Case) -> Check:
-    """A mail makes nobody be asked, except to answer a listed and proved sender."""
+    """A mail makes a person be asked about an answer to a listed and proved sender; and, where an
+    operator wants to be asked, about what reaches nobody new and needs a question for no other
+    reason."""
     passed = not case.from_content or (
-        bool(case.receivers)
-        and all(
-            target.path in case.authenticated
-            and (target.path in case.listed or target.path in case.opened)
-            for target in case.receivers
-        )
+        bool(case.receivers) and all(_is_listed(case, one.path) for one in case.receivers)
     )
+    if not passed and (case.mode == "ask" or any(limit.mode == "ask" for limit in case.limits)):
+        reaches_nobody_new = all(
+            one.path in case.in_thread or _is_listed(case, one.path) for one in case.receivers
+        )
+        passed = reaches_nobody_new and next(_beyond_wishes(case), None) is None
     return Check(
         name="asking",
         passed=passed,
-        detail="A person is asked only about an answer to a listed sender.",
+        detail="A mail sets off a question where the policy asks, about what reaches nobody new; "
+        "or about an answer to a listed sender.",
     )
+
+
+def _is_listed(case: Case, path: str) -> bool:
+    return path in case.authenticated and (path in case.listed or path in case.opened)

@@ -61,6 +61,7 @@ class Mail:
     first_contact: bool
     to_me: bool
     from_me: bool
+    filed: tuple[str, bool] | None = None  # how the person filed like mail: label, archived
 
 
 def next_reply(transcript: Transcript) -> Reply:
@@ -97,7 +98,18 @@ def mail_in(request: str) -> Mail | None:
         first_contact=item.get("first_contact") is not False,
         to_me=bool(me) and isinstance(to, list) and me in (as_text(a).casefold() for a in to),
         from_me=bool(me) and sender.casefold() == me,
+        filed=_filed(item.get("earlier_of_sender")),
     )
+
+
+def _filed(earlier: object) -> tuple[str, bool] | None:
+    """Under which topic the person put the newest like mail that they touched."""
+    for one in map(as_object, earlier if isinstance(earlier, list) else ()):
+        labels = one.get("labels")
+        topics = [name for name in labels if name in _TOPICS] if isinstance(labels, list) else []
+        if one.get("touched_by_user_since") is True and topics:
+            return as_text(topics[0]), one.get("archived") is True
+    return None
 
 
 def kind_of(mail: Mail) -> str:
@@ -122,20 +134,22 @@ def kind_of(mail: Mail) -> str:
 
 def wanted(transcript: Transcript, mail: Mail) -> tuple[Call, ...]:
     """The calls for this mail, of those that there is a tool for."""
-    kind = kind_of(mail)
+    kind, archives = mail.filed or (kind_of(mail), False)
     calls = []
     classify = transcript.offer("classify")
     label = classify.choice("label_id", kind) if classify else None
     if label is not None:
         params: Json = {"email_id": mail.email_id, "label_id": label}
         calls.append(act("classify", params, reason=f"It is {_REASONS[kind]}."))
-    if kind == "Newsletter" and transcript.offer("archive"):
-        calls.append(act("archive", {"email_id": mail.email_id}, reason="It is a newsletter."))
+    if (archives or (kind == "Newsletter" and not mail.filed)) and transcript.offer("archive"):
+        reason = f"It is {_REASONS[kind]}."
+        calls.append(act("archive", {"email_id": mail.email_id}, reason=reason))
     if kind == "To Reply" and transcript.offer("draft"):
         calls.append(holding_reply(email_id=mail.email_id, to=mail.sender, subject=mail.subject))
     return tuple(calls)
 
 
+_TOPICS = frozenset({"Newsletter", "Invoices", "Cold"})
 _REASONS = {
     "Newsletter": "a newsletter",
     "Invoices": "an invoice or a receipt",

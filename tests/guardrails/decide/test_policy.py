@@ -319,15 +319,18 @@ def test_a_mail_sends_nothing_that_is_no_reply() -> None:
     assert outcome == ("refuse", "outside_own_item")
 
 
-def test_a_mail_makes_nobody_be_asked_but_to_answer_it() -> None:
+def test_a_mail_makes_somebody_be_asked_where_the_policy_wants_it_and_not_else() -> None:
     refused = ("refuse", "ask_not_from_mail")
     wish = {"email_id": "mail-1"}
-    assert verdict("archive", wish, allow("archive", "ask"), origin=inbound()) == refused
+    assert verdict("archive", wish, allow("archive", "ask"), origin=inbound()) == ASKED
     tightened = inbound(tighten=True)
     assert verdict("archive", wish, allow("archive"), origin=tightened) == refused
     draft = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
     assert verdict("draft", draft, allow("draft"), origin=inbound()) == ALLOWED
-    assert verdict("draft", draft, allow("draft", "ask"), origin=inbound()) == refused
+    assert verdict("draft", draft, allow("draft", "ask"), origin=inbound()) == ASKED
+    harmful = draft | {"body": "The password is: hunter2-Blau"}
+    holds = ("refuse", "draft_holds_secret")
+    assert verdict("draft", harmful, allow("draft", "ask"), origin=inbound()) == holds
     listed = list_target("draft", "recipient", ADA)
     assert verdict("draft", draft, allow("draft", "ask"), listed, origin=inbound()) == ASKED
 

@@ -1,6 +1,7 @@
 """How many questions may wait, and which actions are one of them."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, strategies as st
 from guardrails.actions import registry
 from guardrails.contracts import Decision, Trigger
 from guardrails.decide.questions import (
+    MOST_A_DAY,
     MOST_IN_ONE,
     Asked,
     Limits,
@@ -16,8 +18,10 @@ from guardrails.decide.questions import (
     asked_of,
     find_like,
     why_no_room,
+    why_too_often,
 )
-from tests.guardrails.values import chat, request
+from guardrails.facts.facts import Facts
+from tests.guardrails.values import chat, email, request
 
 LIMITS = Limits(run=3, cause=2, account=6, reserved=2)
 ASKED = Asked(
@@ -123,3 +127,30 @@ def test_whom_nobody_named_goes_under_among_no_others() -> None:
     assert forward("m-1", bob, "X").likeness == forward("m-2", bob, "X").likeness
     assert forward("m-1", bob, "X").likeness != forward("m-2", ann, "X").likeness
     assert forward("m-1", bob, "U").likeness != forward("m-2", bob, "U", turn="turn-2").likeness
+
+
+def set_off(trigger: Trigger, turn: str, **mail: Any) -> str:
+    """The likeness of an archiving that such a mail set off."""
+    action = registry.BY_NAME["archive"]
+    origin = replace(chat(""), trigger=trigger, turn_id=turn)
+    wish = request("archive", {"email_id": "m-1"}, origin)
+    decision = Decision("ask", "needs_approval", "", (), "")
+    found = Facts(email=email(**mail))
+    arguments = action.parse(wish.arguments)
+    return asked_of(wish, action, arguments, found, decision, run="run").likeness
+
+
+def test_what_mail_of_one_list_or_proved_sender_sets_off_is_one_question() -> None:
+    fake = {"authentication": {"dmarc": "fail"}}
+
+    assert set_off("webhook", "t1") == set_off("pattern", "t2")
+    assert set_off("webhook", "t1") != set_off("webhook", "t2", **fake)
+    assert set_off("webhook", "t1", **fake) != set_off("webhook", "t2", **fake)
+    listed = set_off("webhook", "t1", list_id="<a.example>", **fake)
+    assert listed == set_off("webhook", "t2", list_id="<a.example>")
+    assert set_off("chat", "t1") != set_off("chat", "t2")
+
+
+def test_mail_of_one_sender_asks_only_so_often_a_day() -> None:
+    assert why_too_often({"person a@b.example": MOST_A_DAY - 1, "email m": 99}) is None
+    assert why_too_often({"person a@b.example": MOST_A_DAY}) == "too_many_asks_about_it"
