@@ -8,7 +8,7 @@ from integrations.contracts import AccountRef
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
-SHOWN = 5
+MOST = 5
 LOOKED_AT = 20
 
 
@@ -44,4 +44,4 @@ def describe(
                 "touched_by_user_since": not mail.left_by_agent,
             }
         )
-    return lines[:SHOWN]
+    return lines[:MOST]

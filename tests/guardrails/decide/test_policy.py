@@ -329,8 +329,8 @@ def test_a_mail_makes_somebody_be_asked_where_the_policy_wants_it_and_not_else()
     assert verdict("draft", draft, allow("draft"), origin=inbound()) == ALLOWED
     assert verdict("draft", draft, allow("draft", "ask"), origin=inbound()) == ASKED
     harmful = draft | {"body": "The password is: hunter2-Blau"}
-    holds = ("refuse", "draft_holds_secret")
-    assert verdict("draft", harmful, allow("draft", "ask"), origin=inbound()) == holds
+    leaks = ("refuse", "draft_holds_secret")
+    assert verdict("draft", harmful, allow("draft", "ask"), origin=inbound()) == leaks
     listed = list_target("draft", "recipient", ADA)
     assert verdict("draft", draft, allow("draft", "ask"), listed, origin=inbound()) == ASKED
 
