@@ -19,11 +19,10 @@ from agents.models import Turn
 from agents.tasks import accept_delivery
 from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
-from guardrails.approve import approvals
 from guardrails.execute import switches
 from guardrails.execute.switches import Scope
 from guardrails.facts.reasons import SENTENCES
-from guardrails.models import AllowedAction, AllowedActionOption, Approval, LearnedPattern
+from guardrails.models import AllowedActionOption, Approval, LearnedPattern
 from guardrails.policies import stopped
 from guardrails.policies.changes import Author
 from integrations.accounts.reads import mail_reader
@@ -73,32 +72,6 @@ def test_a_learned_pattern_files_a_newsletter_without_a_model(office: Office) ->
     ]
     assert LearnedPattern.objects.get(state="approved").hits == 1
     assert Item.objects.get(source_id=mail["id"]).summary == "A mail."
-
-
-def test_what_an_operator_wants_to_be_asked_about_waits_and_is_done_on_their_word(
-    office: Office,
-) -> None:
-    """FINDINGS C8: the page said that a person is asked, and it was refused each time."""
-    AllowedAction.objects.filter(
-        account_id=office.account("maya", "gmail").id, action_type="archive"
-    ).update(approval_mode="ask")
-    with scripted({INGEST: lambda body: SUMMARY}):
-        first, second = (office.deliver("newsletter") for _ in range(2))
-        office.drain()
-
-    asked = Approval.objects.order_by("created_at")
-    assert [one.action_type for one in asked] == ["archive", "archive"]
-    assert len({one.question for one in asked}) == 1
-    assert "INBOX" in office.mail(first["id"])["labels"]
-    result = approvals.confirm(
-        organisation_id=office.organisation.id,
-        approval_id=asked[0].id,
-        decided_by="operator:ines",
-        digest=asked[0].digest,
-    )
-    assert result.status == "succeeded"
-    assert "INBOX" not in office.mail(first["id"])["labels"]
-    assert "INBOX" in office.mail(second["id"])["labels"]
 
 
 def test_a_question_gets_one_thread_status_and_a_draft(office: Office) -> None:
