@@ -247,6 +247,7 @@ LIMITS = {
         ),
         chat_answers.MOST_CHARS,
     ),
+    "typed words": own.MOST_TEXT_CHARS,
     "name in the directory": directory_file.MOST_CELL_CHARS,
     "directory file": directory_file.MOST_BYTES,
     "policy file": policy_text.MAX_CHARS,

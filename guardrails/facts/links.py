@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from guardrails.facts import targets
-from guardrails.facts.text import is_hidden
+from guardrails.facts.text import LINE, is_hidden
 from integrations.mail.text import normalised, unescaped
 
 UNKNOWN = ""
@@ -84,8 +84,9 @@ def _destinations(plain: str) -> Iterator[str]:
 def unveiled(text: str) -> str:
     """The text as a program takes it: entities written out, other forms of letters and digits
     as the plain ones, and nothing that is hidden."""
-    seen = "".join(one for one in unescaped(text) if one in "\n\r\t" or not is_hidden(one))
-    return normalised("NFKC", seen).replace("\u3002", ".")
+    whole = unescaped(text)
+    hidden = {ord(one): None for one in set(whole) if one not in LINE and is_hidden(one)}
+    return normalised("NFKC", whole.translate(hidden)).replace("\u3002", ".")
 
 
 def _plain(authority: str) -> str:

@@ -7,7 +7,8 @@ is limited by other conditions.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Literal, get_args
 
 from guardrails.facts.links import unveiled
@@ -35,6 +36,8 @@ CARD = re.compile(
     r"4|5[0-8]|6|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3(?:[47]|0[0-5]|095|[68-9]|5(?:2[89]|[3-8]))|1946"
 )
 CARD_LENGTHS = range(13, 20)
+# What a digit counts in the Luhn sum, as it is and doubled.
+_LUHN = tuple(range(10)), (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 CODE_WORD = re.compile(
     r"\b(?:otp|2fa|tan|passcode|pass\s?code|one[\s-]?time|(?:verification|security|log-?in|sign-?in"
@@ -74,7 +77,7 @@ ASSIGNED = re.compile(
     r"\b(?:api[\s_-]?key|access[\s_-]?key|secret(?:[\s_-]?key)?|access[\s_-]?token|auth[\s_-]?token"
     r"|token|bearer|password|passwd|passphrase|passwort|kennwort|mot\s+de\s+passe|contraseña)\b"
     r"[\"']?(?:\s+(?:is|ist|lautet|est|es)\b)?(?:\s*[:=])?\s*[\"']?"
-    r"((?=[^\s\"']{0,200}\d)(?=[^\s\"']{0,200}[A-Za-z])[^\s\"',;]{8,})",
+    r"((?=[^\s\"'\d]{0,200}+\d)(?=[^\s\"'A-Za-z]{0,200}+[A-Za-z])[^\s\"',;]{8,})",
     re.IGNORECASE,
 )
 
@@ -108,26 +111,30 @@ def is_iban(text: str) -> bool:
 
 
 def has_card(text: str) -> bool:
-    """Whether a payment card's number stands in the text, in one piece or in groups."""
-    for run in GROUPS.findall(text):
-        groups = re.split(r"[ .\-]", run)
-        for first in range(len(groups)):
-            number = ""
-            for group in groups[first : first + CARD_LENGTHS.stop]:
-                number += group
-                if len(number) >= CARD_LENGTHS.stop:
-                    break
-                if is_card(number):
-                    return True
-    return False
+    """Whether a payment card's number stands in the text, in one piece or in groups: a network's
+    first digits and the Luhn sum."""
+    runs = (run for run in GROUPS.findall(text) if len(run) >= CARD_LENGTHS.start)
+    return any(_is_card_among(re.split(r"[ .\-]", run)) for run in runs)
 
 
-def is_card(number: str) -> bool:
-    """Whether these digits are a card's number: a network's first digits and the Luhn sum."""
-    if len(number) not in CARD_LENGTHS or not CARD.match(number):
-        return False
-    doubled = [int(one) * (1 + index % 2) for index, one in enumerate(reversed(number))]
-    return sum(one - 9 * (one > 9) for one in doubled) % 10 == 0
+def _is_card_among(groups: Sequence[str]) -> bool:
+    """Whether some of these groups of digits, one behind the other, are a card's number."""
+    digits = "".join(groups)
+    edges = [0, *accumulate(map(len, groups))]
+    ends = frozenset(edges)
+    # Up to each place, once with the digits at even places doubled and once with those at odd ones.
+    sums = [
+        [0, *accumulate(_LUHN[at % 2 == odd][int(one)] for at, one in enumerate(digits))]
+        for odd in (0, 1)
+    ]
+    numbers = (
+        (start, start + length)
+        for start in edges
+        if CARD.match(digits, start)
+        for length in CARD_LENGTHS
+        if start + length in ends
+    )
+    return any((sums[end % 2][end] - sums[end % 2][start]) % 10 == 0 for start, end in numbers)
 
 
 def has_code(text: str) -> bool:
@@ -158,7 +165,7 @@ def _end(text: str, length: int) -> int:
 
 def _plain_digits(text: str) -> str:
     """Digits of every script as 0 to 9, and every blank and hyphen as the plain one."""
-    return "".join(map(_plain, text))
+    return text.translate({ord(one): _plain(one) for one in set(text)})
 
 
 def _plain(character: str) -> str:

@@ -43,10 +43,8 @@ def visible(text: str, *, limit: int | None = None) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
     if is_plain(cut):
         return cut
-    found = "".join(
-        f"⟨U+{ord(character):04X}⟩" if is_hidden(character) and character not in LINE else character
-        for character in cut
-    )
+    hidden = (ord(one) for one in set(cut) if one not in LINE and is_hidden(one))
+    found = cut.translate({code: f"⟨U+{code:04X}⟩" for code in hidden})
     return cut if found == cut else found  # a phrase stays one
 
 

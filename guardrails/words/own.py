@@ -19,6 +19,7 @@ from integrations.mail import quoting
 # What is longer nobody has typed: a message has 20,000 characters at most, and one that answers a
 # question is read with it. So nothing of it counts, and whatever reads words is given no more.
 MOST_CHARS = 50_000
+MOST_TEXT_CHARS = 200_000  # with what they pasted: an answer, and what was asked before it
 HOLE = "\ufffc"  # stands for each character that was pasted
 LINE_CHARS = 500
 WRAPPED_LINES = 3
@@ -68,7 +69,10 @@ def without_pasted(text: str, spans: Iterable[Sequence[int]]) -> str:
 def own_words(text: str, pasted: Iterable[Sequence[int]] = ()) -> str:
     """The lines that the person typed themselves, in their order, with holes for what a frontend
     marked as pasted. Which lines they are the whole text says, so that no mark makes any of
-    them the person's. Where they are more than MOST_CHARS, there are none."""
+    them the person's. Where they are more than MOST_CHARS, or the text is longer than
+    MOST_TEXT_CHARS, there are none."""
+    if len(text) > MOST_TEXT_CHARS:
+        return ""
     lines = text.splitlines()
     with_holes = without_pasted(text, pasted).splitlines()
     typed: list[str] = []

@@ -105,8 +105,8 @@ def test_one_wrong_digit_is_no_card(stem: int, wrong: int) -> None:
     body = f"411{stem}"
     digits = [int(one) * (2 - index % 2) for index, one in enumerate(reversed(body))]
     last = -sum(one - 9 * (one > 9) for one in digits) % 10
-    assert sensitive.is_card(f"{body}{last}")
-    assert not sensitive.is_card(f"{body}{(last + wrong) % 10}")
+    assert sensitive.has_card(f"{body}{last}")
+    assert not sensitive.has_card(f"{body}{(last + wrong) % 10}")
 
 
 @given(st.from_regex(r"\A[0-9]{18}\Z"), st.integers(1, 96))

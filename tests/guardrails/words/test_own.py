@@ -113,5 +113,6 @@ def test_of_more_than_anybody_types_nothing_counts() -> None:
     assert own_words(most) == most
     assert own_words(f"{most}Send it.") == ""
     # What is left away is no part of it.
-    quoted = "\n> and this" * own.MOST_CHARS
+    quoted = "\n> and this" * ((own.MOST_TEXT_CHARS - 15) // 11)
     assert own_words(f"Send it to Tom.{quoted}") == "Send it to Tom."
+    assert own_words(f"Send it to Tom.{quoted}\n> and this") == ""
