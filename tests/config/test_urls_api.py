@@ -16,6 +16,8 @@ from agents.models import Conversation, Turn
 from guardrails.models import Approval, HeldSend
 from integrations.models import Account, ServiceToken
 from knowledge.models import SyncRun
+from tests.audit import sealed
+from tests.audit.bundle import files
 from tests.config.test_urls import PARAMETER, Neighbours, patterns
 from tests.rows import Rows
 
@@ -37,7 +39,12 @@ BODIES: dict[str, dict[str, Any]] = {
     "chat-stream": {"message": "Hi"},
     "tasks": {"task": "Nothing"},
     "accounts": {"offer": "x"},
-    "account-try": {"address": "a@b.example", "password": "x"},
+    "account-try": {
+        "source": "caldav",
+        "url": "https://127.0.0.1:1/",
+        "address": "a@b.example",
+        "password": "x",
+    },
     "question-decide": WORD,
     "approval-decide": WORD,
     "approval-edit": {"arguments": {"body": "x"}},
@@ -58,9 +65,7 @@ ALSO_NAMED: dict[tuple[str, str], Given] = {
     ("change-requests", "action_id"): lambda key: {"action_id": key},
 }
 FILTERED = ("ledger", "ledger-export")
-# They name nobody, or try a server for somebody who may be new, or answer with a file that is
-# looked into elsewhere (tests/audit/bundle).
-OF_NOBODY = {"status", "ledger-feed", "account-try", "ledger-bundle"}
+OF_NOBODY = {"status", "ledger-feed", "ledger-bundle"}  # they name none
 # What each answer has of its own: exports, and a count of the last day.
 OWN = re.compile(r'"(export_id|generated_at|since|snapshot)":"[^"]*"')
 
@@ -176,6 +181,29 @@ def test_a_user_of_another_organisation_is_as_unknown_as_none(callers: Callers) 
 
     assert differ == []
     assert len(named_nobody) > 25
+
+
+def test_what_names_nobody_says_nothing_of_another_organisation(callers: Callers) -> None:
+    own, other = callers.rows.own, callers.rows.other
+    for rows in (own, other):
+        sealed.seal(rows.organisation.id)
+    hidden = [other.mark, *map(str, (other.organisation.id, callers.rows.actions[other]))]
+    for client, headers in callers.ways:
+        status = client.get(reverse("status"), headers=headers)
+        feed = client.get(reverse("ledger-feed"), headers=headers)
+        whole = client.get(reverse("ledger-bundle"), headers=headers)
+        of_account = [
+            client.get(reverse("ledger-bundle"), {"account_id": key}, headers=headers)
+            for key in (str(other.of(Account).id), str(uuid4()))
+        ]
+        held = [files.unpack(one.getvalue()) for one in (whole, *of_account)]
+        said = [status.content, feed.content, *(text for one in held for text in one.values())]
+
+        assert [one for one in hidden if any(one.encode() in text for text in said)] == []
+        actions = {str(row["action_id"]) for row in files.lines(held[0], "ledger")}
+        assert str(callers.rows.actions[own]) in actions
+        assert {str(one["action_id"]) for one in feed.json()["items"]} == actions
+        assert [files.lines(one, "ledger") for one in held[1:]] == [[], []]
 
 
 def test_what_is_ones_own_is_answered(callers: Callers) -> None:

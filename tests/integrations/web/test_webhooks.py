@@ -136,13 +136,17 @@ def test_each_organisation_has_its_own_address_and_secret(account: Account) -> N
     body = dump(event())
 
     taken = post(body, path="/webhooks/other/item-created", secret=OTHER_SECRET)
+    of_nobody = post(
+        dump(event(user_id="nobody")), path="/webhooks/other/item-created", secret=OTHER_SECRET
+    )
     refused = post(body, path="/webhooks/other/item-created", secret=SECRET)
     unknown = post(body, path="/webhooks/nobody/item-created", secret=SECRET)
 
-    assert [r.status_code for r in (taken, refused, unknown)] == [202, 401, 401]
-    delivery = Delivery.objects.get()
-    assert delivery.organisation.slug == "other"
-    assert delivery.account is None  # the other organisation has no such user
+    assert [r.status_code for r in (taken, of_nobody, refused, unknown)] == [202, 202, 401, 401]
+    assert refused.content == unknown.content
+    # The other organisation has no such user: the same is stored as of one that nobody has.
+    stored = Delivery.objects.values_list("organisation__slug", "account", "state")
+    assert list(stored) == [("other", None, "queued")] * 2
 
 
 def test_a_changed_body_does_not_fit_its_signature() -> None:

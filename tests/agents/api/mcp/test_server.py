@@ -73,6 +73,8 @@ def test_what_another_organisation_has_is_as_unknown_as_none(outside: Outside) -
         ("approval_status", "approval_id", str(other.of(Approval).id), str(uuid4())),
         ("approval_status", "approval_id", str(other.of(Approval).action_id), str(uuid4())),
         ("archive", "email_id", other.of(Item).source_id, "nothing-like-it"),
+        ("search", "query", other.of(Item).source_id, "nothing-like-it"),
+        ("search", "query", other.of(Item).title, "nothing-like-it"),
     )
     for tool, name, theirs, nobodys in asked:
         answers = [
