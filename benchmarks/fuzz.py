@@ -22,6 +22,7 @@ TESTS = (
     "tests/config/rest/test_schema.py",
     "tests/config/test_urls_input.py",
     "tests/integrations/web/test_webhooks.py",
+    "tests/stories/test_odd_webhooks.py",
     "tests/agents/api/mcp/test_server.py",
     "tests/guardrails/actions/tools/test_call_mcp_tool_input.py",
     "tests/knowledge/management/commands/test_import_mailbox_input.py",
