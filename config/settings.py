@@ -191,26 +191,16 @@ DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# What stands in a cache can be found out again: one that does not answer is not waited for.
+# Wrong log-ins and codes that were used are counted for all processes at once, in the database.
+# What can be found out again stands in a quick cache; one that does not answer is not waited for.
 CACHE_SECONDS = 1.0
-CACHES = (
-    {
-        "default": env.cache_url("REDIS_URL")
-        | {
-            "OPTIONS": {
-                "socket_connect_timeout": CACHE_SECONDS,
-                "socket_timeout": CACHE_SECONDS,
-            }
-        }
-    }
-    if env.str("REDIS_URL", default="")
-    else {
-        "default": {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            "OPTIONS": {"MAX_ENTRIES": 2_000},
-        }
-    }
-)
+_BACKENDS = "django.core.cache.backends"
+_SHARED = {"BACKEND": f"{_BACKENDS}.db.DatabaseCache", "LOCATION": "integrations_sharedentry"}
+_QUICK = {"BACKEND": f"{_BACKENDS}.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 2_000}}
+if env.str("REDIS_URL", default=""):
+    seconds = {"socket_connect_timeout": CACHE_SECONDS, "socket_timeout": CACHE_SECONDS}
+    _QUICK = env.cache_url("REDIS_URL") | {"OPTIONS": seconds}
+CACHES = {"default": _SHARED | {"OPTIONS": {"MAX_ENTRIES": 20_000}}, "quick": _QUICK}
 
 # --- Outside services ------------------------------------------------------------------
 # One data service an organisation, by slug: DATA_SERVICES="default=http://…/v1/data".

@@ -38,7 +38,8 @@ from agents.evaluation.tasks import Step, Suite, Task
 from integrations.llm import llm
 from integrations.network import http
 
-CACHE = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+_OWN = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+CACHES = {"default": _OWN, "quick": _OWN}
 # How fast a model is, is reported and not judged.
 TURN_SECONDS = 6 * 3600.0
 
@@ -187,7 +188,7 @@ def _settings(model: str, url: str, secret: str) -> dict[str, Any]:
     """Items are read in by the stand-in, whichever model is tried: the agent is compared."""
     return {
         "WEBHOOK_SECRETS": {office.SLUG: secret},
-        "CACHES": CACHE,
+        "CACHES": CACHES,
         "ALLOWED_HOSTS": ["127.0.0.1"],
         # Nobody looks at a page.
         "MIDDLEWARE": [one for one in settings.MIDDLEWARE if "whitenoise" not in one],

@@ -4,6 +4,7 @@ frontend."""
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache as shared
 from django.core.exceptions import ValidationError as InvalidRow
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -47,6 +48,7 @@ class TrialThrottle(TokenThrottle):
     """A trial is a sign-in at somebody's server: nobody may guess passwords through Remit."""
 
     rate = "30/hour"
+    cache = shared  # of all web processes
 
     def get_cache_key(self, request: Request, view: APIView) -> str | None:
         key = super().get_cache_key(request, view)

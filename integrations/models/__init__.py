@@ -8,6 +8,7 @@ from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWr
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
+from integrations.models.shared import SharedEntry
 from integrations.models.staff import Membership
 from integrations.models.tokens import ServiceToken
 from integrations.models.trackers import IssueMark, IssueWrite
@@ -35,6 +36,7 @@ __all__ = [
     "Outage",
     "ProviderResource",
     "ServiceToken",
+    "SharedEntry",
     "Upstream",
     "UserPreferences",
 ]

@@ -3,22 +3,19 @@
 What was found is kept under the write counts of its accounts (`knowledge.ingest.write_counts`), so
 after any write it is searched again. Only ids, places and relevance are kept: the items are read
 from the database every time, inside the same walls. Nothing is shared between different sets of
-accounts. A cache that fails is done without.
+accounts.
 """
 
 import json
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.cache import cache
 
+from integrations.database.caches import quick
 from knowledge.ingest.write_counts import WriteCounts
-
-log = logging.getLogger(__name__)
 
 VECTOR_SECONDS = 24 * 60 * 60
 Found = list[tuple[str, int | None, float]]  # item, passage, relevance
@@ -45,39 +42,24 @@ def build_vector_key(account_ids: Sequence[UUID], model: str, text: str) -> str:
 
 
 def load_found(key: str) -> Found | None:
-    return _get(key) if settings.SEARCH_CACHE_SECONDS else None
+    return quick.get(key) if settings.SEARCH_CACHE_SECONDS else None
 
 
 def store_found(key: str, rows: Iterable[tuple[UUID, int | None, float]]) -> None:
     if settings.SEARCH_CACHE_SECONDS:
         ids = [(str(id), passage, relevance) for id, passage, relevance in rows]
-        _set(key, ids, settings.SEARCH_CACHE_SECONDS)
+        quick.set(key, ids, settings.SEARCH_CACHE_SECONDS)
 
 
 def load_vector(key: str) -> str | None:
-    return _get(key) if settings.SEARCH_CACHE_SECONDS else None
+    return quick.get(key) if settings.SEARCH_CACHE_SECONDS else None
 
 
 def store_vector(key: str, vector: str) -> None:
     if settings.SEARCH_CACHE_SECONDS:
-        _set(key, vector, VECTOR_SECONDS)
+        quick.set(key, vector, VECTOR_SECONDS)
 
 
 def _key(kind: str, parts: list[Any]) -> str:
     digest = sha256(json.dumps(parts, default=str, sort_keys=True).encode()).hexdigest()
     return f"knowledge:{kind}:{_VERSION}:{digest}"
-
-
-def _get(key: str) -> Any:
-    try:
-        return cache.get(key)
-    except Exception as error:  # noqa: BLE001  # each kind of cache has errors of its own
-        log.warning("retrieval.without_cache", extra={"code": type(error).__name__})
-        return None
-
-
-def _set(key: str, value: Any, seconds: float) -> None:
-    try:
-        cache.set(key, value, seconds)
-    except Exception as error:  # noqa: BLE001  # the same
-        log.warning("retrieval.without_cache", extra={"code": type(error).__name__})

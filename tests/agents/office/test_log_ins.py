@@ -9,12 +9,14 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 
 from agents.office.log_ins import ACTION_TYPE
 from audit.contracts import LEDGER_TENANT
 from audit.ledger.selectors import about_ledger
+from integrations.models import SharedEntry
 from tests.clients import client_of
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -63,6 +65,16 @@ def test_of_forty_wrong_log_ins_five_are_answered_and_one_row_says_so(
     assert answers[WRONG] == 5
     assert answers[LOCKED] + answers["Too many tries"] == 35
     assert locks(address) == [{"operator": name, "address": address, "seconds": 300}]
+
+
+def test_every_web_process_sees_what_others_counted(name: str, address: str) -> None:
+    before = SharedEntry.objects.count()
+    for _ in range(5):
+        try_to(name, "wrong", address)
+    caches["quick"].clear()  # what this process keeps for itself is no part of it
+
+    assert SharedEntry.objects.count() > before
+    assert said(try_to(name, "right", address)) == LOCKED
 
 
 def test_a_lock_holds_the_right_password_back_and_ends_by_itself(

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 
@@ -148,6 +149,19 @@ def test_requests_over_the_rate_learn_when_to_come_back(
 
     assert statuses == [200, 200, 429]
     assert int(conversations(token).headers["Retry-After"]) <= 60
+
+
+def test_a_cache_that_is_away_costs_the_count_and_no_answer(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(caches["quick"], "get", broken)
+    monkeypatch.setattr(caches["quick"], "set", broken)
+    _, token = ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])
+
+    assert conversations(token).status_code == 200
 
 
 def test_a_token_expires_by_the_clock_and_a_wrong_clock_takes_nothing_away(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -90,10 +90,10 @@ def test_a_removed_item_is_not_found_even_where_the_write_count_is_lost(owner: A
 
 
 def test_nothing_that_was_written_is_kept_in_the_cache(owner: AccountRef) -> None:
-    cache.clear()
+    caches["quick"].clear()
     find(owner, query="noodles friday")
 
-    assert "Noodles" not in repr(list(cache._cache.values()))  # type: ignore[attr-defined]
+    assert "Noodles" not in repr(list(caches["quick"]._cache.values()))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_a_cache_that_fails_is_done_without(
     def broken(*_: Any, **__: Any) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr(cache, "get", broken)
-    monkeypatch.setattr(cache, "set", broken)
+    monkeypatch.setattr(caches["quick"], "get", broken)
+    monkeypatch.setattr(caches["quick"], "set", broken)
 
     result, looked = find(owner)
     assert (set(ids(result)), looked) == ({"a", "b"}, True)
@@ -211,7 +211,7 @@ def test_a_redis_that_is_not_there_is_done_without(owner: AccountRef, settings: 
         redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
         options = {"OPTIONS": {"socket_connect_timeout": 0.05, "socket_timeout": 0.05}}
         location = {"LOCATION": f"redis://127.0.0.1:{port}/0"}
-        settings.CACHES = {"default": {**redis, **location, **options}}
+        settings.CACHES = {"quick": {**redis, **location, **options}}
 
         result, looked = find(owner)
 
