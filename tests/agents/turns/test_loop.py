@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from agents.answer import records
+from agents.context import prompts
 from agents.context.prompts import LIMIT_SENTENCES
 from agents.contracts import ToolResult, failure
 from agents.journal import journal
@@ -18,8 +21,17 @@ from audit.ledger import selectors
 from integrations.llm import metering, profiles
 from integrations.llm.completions import UNREADABLE
 from integrations.llm.json_protocol import SHAPE
-from integrations.models import Budget
-from tests.model_server import Cut, Message as Said, Script, ScriptedModel, calls, scripted_model
+from integrations.models import Account, Budget
+from tests.model_server import (
+    Cut,
+    Failure,
+    Message as Said,
+    Reply,
+    Script,
+    ScriptedModel,
+    calls,
+    scripted_model,
+)
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
@@ -151,6 +163,38 @@ def test_a_budget_without_room_ends_the_turn_with_its_sentence(turn: Turn, setti
 
     assert reply(turn) == ("limit", metering.SENTENCE)
     assert turn.error_code == "budget_exhausted"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "replies"),
+    [
+        (LIMIT_SENTENCES["tokens"], [looks("a")]),
+        (LIMIT_SENTENCES["stopped"], None),
+        (prompts.ESCALATED_SENTENCE, [calls(("escalate", {"reason": "A refund."}))]),
+        (metering.SENTENCE, []),
+        (turns.REFUSED_SENTENCE, [Failure(400)]),
+        (turns.NO_ACCOUNT_SENTENCE, []),
+    ],
+    ids=["limit", "stopped", "handed over", "budget", "refused", "no account"],
+)
+def test_however_a_turn_ends_remit_says_so_in_the_users_language(
+    turn: Turn, settings: Any, sentence: str, replies: list[Reply] | None
+) -> None:
+    settings.TURN_MAX_TOKENS = 15 if sentence == LIMIT_SENTENCES["tokens"] else 0
+    Turn.objects.filter(id=turn.id).update(language="de")
+    if sentence == metering.SENTENCE:
+        Budget.objects.create(organisation_id=turn.organisation_id, max_tokens=0)
+    if sentence == turns.NO_ACCOUNT_SENTENCE:
+        Account.objects.filter(organisation=turn.organisation).delete()
+    with scripted_model(settings, {ORCHESTRATOR: replies or []}):
+        if replies is None:
+            turns.stop_turn(turn.id, by="maya", now=timezone.now())
+        else:
+            turns.run_turn(turn.id)
+
+    german = records.say(sentence, language="de")
+    assert german != sentence
+    assert reply(turn)[1] == german
 
 
 def test_text_that_broke_off_is_taken_back_from_who_follows(turn: Turn, settings: Any) -> None:
