@@ -88,6 +88,40 @@ def test_a_priority_is_counted_among_those_that_the_source_names(client: OpenAI)
     assert dialogue.says() == "There are 2 issues. The first:\n- “OPS-2 B” [2]"
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "How many issues are there per status?",
+            "There are 11 issues. [1] [2]\n- To Do: 9\n- Done: 2",
+        ),
+        (
+            "Wie viele Aufgaben gibt es pro Status?",
+            "Es gibt 11 Vorgänge. [1] [2]\n- To Do: 9\n- Done: 2",
+        ),
+    ],
+)
+def test_groups_are_counted_and_summed_up_and_cite_what_was_listed(
+    client: OpenAI, question: str, said: str
+) -> None:
+    dialogue = asking(client, question)
+    assert dialogue.calls() == [
+        ("list_items", {"types": ["issue"], "count_by": "status"}),
+        ("list_items", {"types": ["issue"], "limit": 50}),
+    ]
+    groups = [{"value": "To Do", "count": 9}, {"value": "Done", "count": 2}]
+    rows = [issue(n, f"PROJ-{n} A") for n in range(1, 4)]
+    dialogue.returns(success(total=11, groups=groups), listed(11, *rows))
+    assert dialogue.says() == said
+
+
+def test_groups_that_could_not_be_counted_are_no_answer(client: OpenAI) -> None:
+    dialogue = asking(client, "How many issues are there per status?")
+    dialogue.calls()
+    dialogue.returns(refusal("The account is paused."), listed(1, issue(1, "PROJ-1 A")))
+    assert dialogue.says() == "I could not search. The account is paused."
+
+
 def test_a_name_with_an_umlaut_makes_no_question_german(client: OpenAI) -> None:
     dialogue = asking(client, "How many issues are assigned to Hans Knöchel?")
     dialogue.calls()
