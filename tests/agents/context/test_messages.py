@@ -150,15 +150,13 @@ def test_the_present_turn_is_always_there(turns: list[TurnRecord], max_tokens: i
 
 
 def test_history_is_cut_at_turn_boundaries_and_keeps_the_newest() -> None:
-    old = TurnRecord(user_text="old " * 300, decisions=(), steps=(), reply="yes")
+    said = [f"{number} " * 150 for number in range(4)]
+    older = [TurnRecord(user_text=text, decisions=(), steps=(), reply="Yes.") for text in said]
     new = TurnRecord(user_text="new", decisions=(), steps=(), reply=None)
 
-    messages = build_messages(system="S", turns=[old, new], max_tokens=160)
+    messages = build_messages(system="S", turns=[*older, new], max_tokens=300)
 
-    assert messages == (
-        {"role": "system", "content": "S"},
-        {"role": "user", "content": "new"},
-    )
+    assert [m["content"] for m in messages] == ["S", said[2], "Yes.", said[3], "Yes.", "new"]
 
 
 def test_a_question_and_its_answer_are_never_separated() -> None:
