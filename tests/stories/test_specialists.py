@@ -166,17 +166,25 @@ def test_who_answers_or_sums_up_reads_the_thread_on_the_users_clock(
         and max(thread, key=lambda each: each.date).id == one.source_id
     )
     wish = {"item_id": str(mail.id)}
+    points = {"points": "Say yes."}
+    first = min(thread, key=lambda each: each.date)
+    blank = {"body": "Dear [Name],\n\nyes.\n\n[Your Name]"}
     _, model = chat(
         "Draft a reply",
         {
             ORCHESTRATOR: [delegate("email", mail), "Drafted."],
-            EMAIL: [calls(("summarise_thread", wish)), calls(("draft_reply", wish)), "Drafted."],
+            EMAIL: [
+                calls(("summarise_thread", wish)),
+                calls(("draft_reply", wish | points)),
+                calls(("draft_reply", {"item_id": first.id})),
+                "Drafted.",
+            ],
             "You summarise a mail thread.": ["A portal."],
-            "You draft a reply.": [{"body": "Dear [Name],\n\nyes.\n\n[Your Name]"}],
+            "You draft a reply.": [blank, blank],
         },
     )
 
-    [asked] = model.chats("You draft a reply.")
+    asked, of_first = model.chats("You draft a reply.")
     [summed_up] = model.chats("You summarise a mail thread.")
     material, whole = (one["messages"][1]["content"] for one in (asked, summed_up))
     assert material.count('<untrusted id="earlier in the thread">') == min(len(thread), 6) - 1
@@ -185,12 +193,18 @@ def test_who_answers_or_sums_up_reads_the_thread_on_the_users_clock(
         shown = f"Date: {at:%a} {at.isoformat(timespec='minutes')}"
         assert shown in material
         assert shown in whole
+    assert "The answer is to say: Say yes." in material
+    # What was written later is not known to who answers an earlier mail.
+    earlier = of_first["messages"][1]["content"]
+    assert "earlier in the thread" not in earlier
+    assert "The answer is to say" not in earlier
     given = model.chats(EMAIL)[0]["messages"][1]["content"]
+    assert f"From: {mail.sender_name} &lt;{mail.sender_address}&gt;" in given
     at = mail.occurred_at.astimezone(ZoneInfo("Europe/Stockholm"))
     assert f"Date: {at:%a} {at.isoformat(timespec='minutes')}" in given
     # What the model left open is no draft: whose name it is, nobody has said.
-    _, drafted = results(model, EMAIL)
-    assert drafted["error"]["message"] == "The reply leaves blanks: [Name]."
+    _, *drafted = results(model, EMAIL)
+    assert [one["error"]["message"] for one in drafted] == ["The reply leaves blanks: [Name]."] * 2
     assert office.calls() == []
 
 
