@@ -48,10 +48,20 @@ _CLAIM_FREE = _CLAIM.format(
     FOR UPDATE
 """  # noqa: S608  # only constants
 )
+# Fairly: first one of each account that has none at work, and of its senders one each. So nobody's
+# flood, however slowly it is read, keeps others waiting for more than what is at work.
 _LANE = f"""
-    (SELECT it.id FROM integrations_delivery it
+    (SELECT it.id FROM integrations_delivery it JOIN (
+        SELECT id, row_number() OVER (
+            PARTITION BY account_id ORDER BY state DESC, of_sender, received_at) AS place
+        FROM (
+            SELECT id, account_id, state, received_at, row_number() OVER (
+                PARTITION BY account_id, sender ORDER BY state DESC, received_at) AS of_sender
+            FROM integrations_delivery WHERE state = 'running' OR state = 'queued' AND reason = ''
+        ) of_senders
+    ) ranked ON ranked.id = it.id
     WHERE it.state = 'queued' AND it.reason = '' AND it.size {{beside}} %(large)s AND {_NOT_HELD}
-    ORDER BY it.received_at LIMIT {{most}} FOR UPDATE SKIP LOCKED)
+    ORDER BY ranked.place, it.received_at LIMIT {{most}} FOR UPDATE OF it SKIP LOCKED)
 """  # noqa: S608  # only constants
 _CLAIM_QUEUED = _CLAIM.format(
     chosen=f"""
@@ -86,7 +96,7 @@ def claim(delivery_id: UUID, *, held: bool = False) -> Claimed | None:
 
 
 def claim_queued(most: int, *, large: bool) -> list[Claimed]:
-    """Take deliveries whose tasks wait in the queue, oldest first, at most so many, and one `large`
+    """Take deliveries whose tasks wait in the queue, fairly, at most so many, and one `large`
     among them at most, if there may be any. One that was postponed is none of them: it is queued
     again when its wait is over."""
     if most < 1:

@@ -4,7 +4,8 @@ import uuid
 from datetime import datetime
 
 from django.db import models
-from django.db.models.functions import Cast
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce, Left
 from django.utils import timezone
 
 from integrations.models.accounts import Account, Organisation
@@ -61,6 +62,12 @@ class Delivery(models.Model):
         output_field=models.IntegerField(),
         db_persist=True,
         help_text="Bytes of the event.",
+    )
+    sender = models.GeneratedField(
+        expression=Left(Coalesce(KT("body__data__from"), models.Value("")), 320),
+        output_field=models.CharField(max_length=320),
+        db_persist=True,
+        help_text="Who a mail says that it is from.",
     )
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     reason = models.CharField(max_length=64, blank=True)

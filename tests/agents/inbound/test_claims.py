@@ -1,0 +1,50 @@
+"""Whose delivery is taken next."""
+
+from uuid import uuid4
+
+import pytest
+
+from agents.inbound import claims
+from agents.tasks import accept_delivery
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
+from tests.knowledge.office import NOW, account
+
+pytestmark = pytest.mark.django_db
+
+
+def arrive(owner: AccountRef, id: str, sender: str) -> None:
+    event = ItemEvent.model_validate(
+        {
+            "kind": "created",
+            "user_id": owner.external_user_id,
+            "source": owner.source,
+            "source_id": id,
+            "data": {"id": id, "from": sender},
+            "timestamp": NOW,
+        }
+    )
+    accept_delivery(owner.organisation_slug, f"w-{uuid4()}", event)
+
+
+def take(most: int) -> list[str]:
+    taken = claims.claim_queued(most, large=True)
+    return [str(one.body["source_id"]) for one in sorted(taken, key=lambda one: one.received_at)]
+
+
+def test_a_flood_keeps_no_other_sender_and_no_other_account_waiting() -> None:
+    maya, omar = account(), account()
+    for number in range(6):
+        arrive(maya, f"eve-{number}", "eve@evil.example")
+    arrive(maya, "ann", "ann@a.example")
+    arrive(omar, "bob", "bob@a.example")
+    arrive(omar, "eve-to-omar", "eve@evil.example")
+
+    # One of each account first, and of each sender; those that are at work count.
+    assert take(2) == ["eve-0", "bob"]
+    assert take(2) == ["ann", "eve-to-omar"]
+    assert take(2) == ["eve-1", "eve-2"]
+    arrive(maya, "ann again", "ann@a.example")
+    arrive(omar, "bob again", "bob@a.example")
+    assert take(2) == ["ann again", "bob again"]
+    assert take(8) == ["eve-3", "eve-4", "eve-5"]
