@@ -12,7 +12,7 @@ from django_q.conf import Conf
 from django_q.tasks import async_task
 
 from agents.answer import escalations
-from agents.inbound import intake, outages, reactions
+from agents.inbound import follow_ups, intake, outages, reactions
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import approval_news, change_request_news, deadlines
@@ -118,13 +118,14 @@ def _take_back_past_runs(now: datetime) -> None:
 
 
 def learn() -> None:
-    """Queue the day's learning of each mailbox. Runs once a day."""
+    """Queue the day's learning and reminders of each mailbox. Runs once a day."""
     rows = Account.objects.filter(
         source__in=writable("mail"), paused=False, organisation__paused=False
     )
     with transaction.atomic():
         for account_id in rows.values_list("id", flat=True):
             async_task(learn_account, str(account_id))
+            async_task(follow_up_account, str(account_id))
 
 
 def learn_account(account_id: str) -> None:
@@ -134,6 +135,12 @@ def learn_account(account_id: str) -> None:
         habits.propose_repeated(row.ref(), now=now)
         habits.gather_evidence(row.ref())
         habits.look_again(row.ref(), now=now)
+
+
+def follow_up_account(account_id: str) -> None:
+    row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
+    if row is not None:
+        follow_ups.remind(row.ref(), now=timezone.now())
 
 
 def sync_directories() -> None:

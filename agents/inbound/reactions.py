@@ -215,7 +215,7 @@ def _work(delivery: Claimed) -> tuple[Delivery.State, str]:
     mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
     if mail and event.kind == "updated":
         # What was stored before tells what is new, so this comes first.
-        thread_status.follow(delivery, account, mail)
+        thread_status.follow(_cause(delivery), account, mail)
     outcome = ingest.ingest(
         account=account,
         source_id=event.source_id,
@@ -240,7 +240,7 @@ def _react_to_mail(
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
     if inbound.is_own(account, email):
-        thread_status.keep(delivery, account, email)
+        thread_status.keep(_cause(delivery), account, email)
         drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or "own_mail"
@@ -258,9 +258,13 @@ def _react_to_mail(
     state, why = _run_turn(turn_id, lease, account, email, policy, deadline)
     intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
-        thread_status.keep(delivery, account, email, turn_id=str(turn_id))
+        thread_status.keep(_cause(delivery), account, email, turn_id=str(turn_id))
         drafts.tidy(delivery, account, email)
     return state, why
+
+
+def _cause(delivery: Claimed) -> thread_status.Cause:
+    return thread_status.Cause(delivery.id, delivery.received_at)
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:

@@ -10,11 +10,11 @@ by the guardrails, written to the ledger.
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import UUID
 
 from audit.ledger import ids
-from guardrails.contracts import ActionRequest, Origin
+from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
 from guardrails.facts.facts import SENT
 from guardrails.policies.thread_states import ThreadStates, load_thread_states
@@ -26,13 +26,11 @@ AGENT = "thread_status"
 NO_MAIL = frozenset({"DRAFT", "TRASH", "SPAM"})
 
 
-class Cause(Protocol):
-    """What brings a thread up: a delivery, or a mail of a run over past mail."""
+class Cause(NamedTuple):
+    """What brings a thread up: a delivery, a mail of a run over past mail, or a day."""
 
-    @property
-    def id(self) -> UUID: ...
-    @property
-    def received_at(self) -> datetime: ...
+    id: UUID
+    at: datetime
 
 
 class Status(NamedTuple):
@@ -80,22 +78,35 @@ def _keep(
         thread, states, chosen=[Status(email.id, one) for one in chosen if one in present]
     )
     if status is not None:
-        executor.execute(
-            ActionRequest(
-                action_id=_action_id(cause, status),
-                account=account,
-                action_type="classify",
-                arguments={"email_id": status.email_id, "label_id": status.label_id},
-                origin=Origin(
-                    trigger="webhook",
-                    turn_id=turn_id,
-                    agent=AGENT,
-                    actor="webhook",
-                    item_source_id=status.email_id,
-                    thread_id=email.thread_id,
-                ),
-            )
+        change(cause, account, status, thread_id=email.thread_id, turn_id=turn_id)
+
+
+def change(
+    cause: Cause,
+    account: AccountRef,
+    status: Status,
+    *,
+    thread_id: str,
+    turn_id: str = "",
+    agent: str = AGENT,
+) -> ActionResult:
+    """Have a thread changed to this status, once for a cause."""
+    return executor.execute(
+        ActionRequest(
+            action_id=_action_id(cause, status),
+            account=account,
+            action_type="classify",
+            arguments={"email_id": status.email_id, "label_id": status.label_id},
+            origin=Origin(
+                trigger="webhook",
+                turn_id=turn_id,
+                agent=agent,
+                actor="webhook",
+                item_source_id=status.email_id,
+                thread_id=thread_id,
+            ),
         )
+    )
 
 
 def find_status(
@@ -133,9 +144,9 @@ def find_status(
 def _turned(label_id: str, newest: Email, states: ThreadStates) -> str | None:
     """What a status becomes by a newer mail; None: it stays."""
     mine = SENT in newest.labels
-    if label_id == states.to_reply and mine:
+    if label_id in (states.to_reply, states.follow_up) and mine:
         return states.awaiting_reply
-    if label_id == states.awaiting_reply and not mine:
+    if label_id in (states.awaiting_reply, states.follow_up) and not mine:
         return states.to_reply
     return None
 
@@ -148,5 +159,5 @@ def _action_id(cause: Cause, status: Status) -> UUID:
     """The same whenever it is worked on again, so that nothing is done twice."""
     said = f"{cause.id} {status.email_id} {status.label_id}".encode()
     random = int.from_bytes(hashlib.sha256(said).digest()) >> (256 - ids.RANDOM_BITS)
-    milliseconds = (cause.received_at - ids.EPOCH) // timedelta(milliseconds=1)
+    milliseconds = (cause.at - ids.EPOCH) // timedelta(milliseconds=1)
     return ids.assemble(milliseconds, random)

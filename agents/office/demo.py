@@ -26,7 +26,7 @@ from guardrails.models import (
 )
 from guardrails.policies import changes, presets
 from guardrails.policies.changes import Author
-from guardrails.policies.thread_states import THREAD_STATUS
+from guardrails.policies.thread_states import FOLLOW_UP, THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account, Organisation
 
@@ -215,7 +215,7 @@ def _list_labels(account: Account, labels: Mapping[str, str]) -> None:
         account=account, name="Topics", cardinality=TargetGroup.Cardinality.MULTI
     )
     for name, id in labels.items():
-        if name not in THREAD_STATUS:
+        if name not in (*THREAD_STATUS, FOLLOW_UP):
             _list(account, "classify", "label", id, name, topics)
 
 

@@ -8,8 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Literal
 from uuid import UUID, uuid5
@@ -39,14 +38,6 @@ MOST_ATTEMPTS = 5
 BEGUN_WITHIN = 5  # so that what starts ends in the time of the task
 Advanced = Literal["finished", "more", "waiting", "not_mine"]
 State = PastMail.State
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Cause:
-    """For `thread_status`: the same whenever a mail of the run is taken up again."""
-
-    id: UUID
-    received_at: datetime
 
 
 class _Away(Exception):
@@ -164,7 +155,7 @@ def _worked(
 
 
 def _keep_status(run: PastRun, account: AccountRef, email: Email, turn_id: UUID) -> None:
-    cause = _Cause(id=uuid5(run.id, email.id), received_at=run.created_at)
+    cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at)
     thread_status.keep(cause, account, email, turn_id=str(turn_id))
 
 

@@ -10,7 +10,7 @@ from guardrails.actions import registry
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.models import AllowedActionOption, TargetGroup
 from guardrails.policies.text import PolicyFileError, read
-from guardrails.policies.thread_states import THREAD_STATUS
+from guardrails.policies.thread_states import FOLLOW_UP, THREAD_STATUS
 from integrations.contracts import Named
 from integrations.models import Account
 from integrations.ports.registry import BY_SOURCE
@@ -52,8 +52,9 @@ def list_for(account: Account) -> dict[str, str]:
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
     """The single-choice group of the four states a mail thread can be in, with a target for
-    each. Names are resolved to the ids in `labels`, the provider's labels as they are now.
-    Doing it again changes nothing but names. Raises ValueError naming labels that are missing.
+    each, and for “Follow Up” where there is such a label. Names are resolved to the ids in
+    `labels`, the provider's labels as they are now. Doing it again changes nothing but names.
+    Raises ValueError naming labels that are missing.
     """
     found = {label.name: label.id for label in labels}
     missing = [name for name in THREAD_STATUS if name not in found]
@@ -66,7 +67,7 @@ def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
             name="Thread status",
             defaults={"cardinality": TargetGroup.Cardinality.SINGLE},
         )
-        for name in THREAD_STATUS:
+        for name in (*THREAD_STATUS, *({FOLLOW_UP} & found.keys())):
             AllowedActionOption.objects.update_or_create(
                 account_id=account_id,
                 action_type="classify",

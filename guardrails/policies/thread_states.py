@@ -6,17 +6,20 @@ from uuid import UUID
 from guardrails.models import AllowedActionOption, TargetGroup
 
 TO_REPLY, AWAITING_REPLY, FYI, ACTIONED = "To Reply", "Awaiting Reply", "FYI", "Actioned"
+FOLLOW_UP = "Follow Up"  # where there is such a label
 THREAD_STATUS = (TO_REPLY, AWAITING_REPLY, FYI, ACTIONED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadStates:
     """Labels by the provider's ids: which one says that the user is to answer, which one that they
-    wait for an answer, and all of the group."""
+    wait for an answer, which one that they waited long enough (empty: none), and all of the group.
+    """
 
     to_reply: str
     awaiting_reply: str
     labels: frozenset[str]
+    follow_up: str = ""
 
 
 def load_thread_states(account_id: UUID) -> ThreadStates | None:
@@ -35,7 +38,10 @@ def load_thread_states(account_id: UUID) -> ThreadStates | None:
         to_reply, awaiting = named.get(_plain(TO_REPLY)), named.get(_plain(AWAITING_REPLY))
         if to_reply and awaiting:
             return ThreadStates(
-                to_reply=to_reply, awaiting_reply=awaiting, labels=frozenset(named.values())
+                to_reply=to_reply,
+                awaiting_reply=awaiting,
+                labels=frozenset(named.values()),
+                follow_up=named.get(_plain(FOLLOW_UP), ""),
             )
     return None
 

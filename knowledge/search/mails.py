@@ -79,6 +79,12 @@ def _mail(row: Item) -> StoredMail:
     )
 
 
+def list_labelled(account_id: UUID, *, label: str, limit: int) -> tuple[StoredMail, ...]:
+    """The account's mails with this label, the oldest first. One query."""
+    rows = _rows(account_id).filter(metadata__labels__contains=[label])
+    return tuple(map(_mail, rows.order_by("occurred_at", "source_id")[:limit]))
+
+
 def count_labels(account_id: UUID) -> dict[str, int]:
     """How many stored mails of the account have each label, by the provider's id. One query."""
     rows = _rows(account_id).annotate(

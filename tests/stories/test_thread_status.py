@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from agents.inbound import follow_ups
 from audit.models import ExecutedAgentAction
 from guardrails.models import AllowedAction
 from integrations.models import Delivery
@@ -16,7 +17,10 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
 SUMMARY = {"summary": "A mail.", "entities": []}
 MAYA = "maya@fjordline.example"
-STATUS = {"label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"}
+STATUS = {
+    *("label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"),
+    "label_follow_up",
+}
 
 
 def statuses(office: Office, thread_id: str) -> dict[str, list[str]]:
@@ -110,3 +114,27 @@ def test_where_labels_may_not_be_set_nothing_is_turned(office: Office) -> None:
     assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_to_reply"]}
     assert labelled(office, before) == []
     assert turned(since) == [("classify", "blocked", "blocked")]
+
+
+def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: Office) -> None:
+    mail = office.deliver("question")
+    office.drain()
+    with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+        account = office.account("maya", "gmail")
+
+        soon, later = (timezone.now() + timedelta(days=days) for days in (0, 7))
+        assert follow_ups.remind(account, now=soon) == 0
+        assert follow_ups.remind(account, now=later) == 1
+        assert follow_ups.remind(account, now=later) == 0
+        assert statuses(office, mail["thread_id"]) == {"own_1": ["label_follow_up"]}
+        office.drain()
+
+        write(office, mail, "theirs_1", minutes=9, labels=["INBOX", "UNREAD"])
+
+    assert statuses(office, mail["thread_id"]) == {"theirs_1": ["label_to_reply"]}
+    rows = ExecutedAgentAction.objects.filter(agent_id="follow_ups").order_by("id")
+    assert [(one.phase, one.status) for one in rows] == [
+        ("attempt", "pending"),
+        ("outcome", "succeeded"),
+    ]

@@ -15,7 +15,7 @@ from audit.ledger.selectors import actions
 from guardrails.learn import patterns, skills
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, Skill
 from guardrails.policies.capabilities import find_capabilities
-from guardrails.policies.thread_states import THREAD_STATUS
+from guardrails.policies.thread_states import FOLLOW_UP, THREAD_STATUS
 from integrations.models import Account, Organisation
 from tests.sandbox_server import RunningSandbox
 
@@ -75,7 +75,7 @@ def test_the_office_has_its_users_and_their_limits() -> None:
         }
     assert targets("omar", "gmail", "send_email") == {}
     assert sorted(targets("omar", "gmail", "classify").values()) == sorted(THREAD_STATUS)
-    assert len(targets("replay", "gmail", "classify")) == 8
+    assert len(targets("replay", "gmail", "classify")) == 9
 
 
 def test_the_thread_status_is_one_at_a_time_and_topics_are_not() -> None:
@@ -84,9 +84,10 @@ def test_the_thread_status_is_one_at_a_time_and_topics_are_not() -> None:
     options = AllowedActionOption.objects.filter(
         account__external_user_id="maya", action_type="classify"
     )
-    assert set(options.filter(group__cardinality="single").values_list("name", flat=True)) == set(
-        THREAD_STATUS
-    )
+    assert set(options.filter(group__cardinality="single").values_list("name", flat=True)) == {
+        *THREAD_STATUS,
+        FOLLOW_UP,
+    }
     assert options.filter(group__cardinality="multi").count() == 4
 
 

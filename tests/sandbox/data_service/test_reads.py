@@ -228,6 +228,7 @@ def test_labels_folders_and_projects_are_listed_with_their_ids(office: Client) -
         "Cold",
         "Invoices",
         "Team",
+        "Follow Up",
     }
     folders = office.get("/maya/folders").json()["items"]
     assert {"id": "INBOX", "name": "Inbox", "kind": "mail", "shared_with": []} in folders
