@@ -5,6 +5,7 @@ import importlib
 
 import pytest
 
+from benchmarks import bite
 from config.local.state import PROJECT_DIR
 
 ELSEWHERE = {"frameworks"}  # has an environment of its own
@@ -37,3 +38,13 @@ def exists(module: str, name: str) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_all_that_a_benchmark_imports_is_there(name: str) -> None:
     assert [one for one in imported(name) if not exists(*one)] == []
+
+
+def test_every_seeded_fault_still_fits_its_file() -> None:
+    misfits = []
+    for fault in bite.load():
+        text = (PROJECT_DIR / fault["file"]).read_text(encoding="utf-8")
+        ast.parse(text.replace(fault["out"], fault["in"], 1))
+        misfits += [] if fault["out"] in text else [fault]
+
+    assert misfits == []

@@ -180,7 +180,7 @@ def built_site() -> Iterator[Site]:
             )
         )
         stack.callback(http.close_clients)
-        stack.enter_context(override_settings(**_settings()))
+        stack.enter_context(override_settings(**trial_settings()))
         stack.enter_context(own_databases()).migrated()
         cache.clear()
         yield Site(
@@ -217,7 +217,8 @@ def found(site: Site) -> Office:
     )
 
 
-def _settings() -> dict[str, Any]:
+def trial_settings() -> dict[str, Any]:
+    """What is set while trials last."""
     return {
         "CACHES": CACHE,
         "DATA_SERVICES": {},
