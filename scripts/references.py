@@ -6,12 +6,15 @@
 A reference is a file with its line, and the name that is defined there: `audit/apps.py:9`
 `AuditConfig`. Where the file no longer defines the name, and one other file of the product does,
 the reference follows it there.
+
+docs/conformance.md has exactly one line of each requirement, with its tests and where it is seen.
 """
 
 import argparse
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,25 @@ REFERENCE = re.compile(r"`(?P<path>[\w./-]+\.py):(?P<line>\d+)` `(?P<name>[\w.]+
 PATH = re.compile(r"`(?P<path>(?:\.?[\w-]+/)+(?:[\w.-]+\.(?:py|md|html|js|toml|yml|json|txt))?)`")
 LINK = re.compile(r"\]\((?P<path>[^)#:]*)(?:#(?P<heading>[\w-]+))?\)")
 HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
+CONFORMANCE = Path("docs/conformance.md")
+# How many requirements there are of each family; their ids count from 1.
+FAMILIES = {
+    "INT": 7,
+    "KNO": 8,
+    "GRD": 15,
+    "AUD": 10,
+    "AGT": 21,
+    "MAIL": 4,
+    "API": 7,
+    "PRV": 4,
+    "ACC": 1,
+    "EVA": 1,
+    "UI": 2,
+    "OPS": 2,
+}
+REQUIREMENT = re.compile(
+    r"^\| (?P<id>[A-Z]+-\d+) \|(?P<what>[^|]*)\|(?P<proof>[^|]*)\|(?P<seen>[^|]*)\|$", re.MULTILINE
+)
 
 
 def list_pages() -> list[Path]:
@@ -92,6 +114,31 @@ def find_wrong(page: Path) -> Iterator[str]:
             yield f"{name}: the link to {match['path']} leads nowhere."
         elif match["heading"] and match["heading"] not in list_headings(linked):
             yield f"{name}: {linked.name} has no heading for #{match['heading']}."
+    if name == CONFORMANCE:
+        yield from find_unproven(text)
+
+
+def find_unproven(text: str) -> Iterator[str]:
+    """Sentences about requirements that have no line in `text`, or not the one that they need."""
+    lines = list(REQUIREMENT.finditer(text))
+    counts = Counter(line["id"] for line in lines)
+    ids = {f"{family}-{n}" for family, most in FAMILIES.items() for n in range(1, most + 1)}
+    for id in sorted(ids | counts.keys()):
+        if id not in ids:
+            yield f"{CONFORMANCE}: {id} is no requirement."
+        elif counts[id] != 1:
+            yield f"{CONFORMANCE}: {id} has {counts[id]} lines instead of one."
+    for line in lines:
+        named = [(found["path"], found["name"]) for found in REFERENCE.finditer(line["proof"])]
+        for path, name in named:
+            if not (path.startswith("tests/") and name.startswith("test_")):
+                yield f"{CONFORMANCE}: {line['id']}: {name} in {path} is no test."
+        if line["proof"].count("`test_") != len(named):
+            yield f"{CONFORMANCE}: {line['id']} names a test without its file and line."
+        if not named and "not yet: " not in line["proof"]:
+            yield f"{CONFORMANCE}: {line['id']} has no test. Name one, or say “not yet: …”."
+        if not line["what"].strip() or not line["seen"].strip():
+            yield f"{CONFORMANCE}: {line['id']} does not say what it is or where it is seen."
 
 
 def rewrite(page: Path) -> None:

@@ -1,8 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands
+from django.urls import resolve
 
-from scripts import references
+from scripts import references, room_graph
 
 MODULE = """LIMIT = 3
 
@@ -74,3 +77,50 @@ def test_references_follow_what_moved_and_stay_where_nothing_is_found(project: P
     assert page.read_text() == (
         "`audit/moved.py:1` `find`, `audit/door.py:4` `Door`, `audit/door.py:9` `gone`"
     )
+
+
+LINE = "| A-1 | Opens | `tests/test_door.py:1` `test_it_opens` | the door |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (LINE, []),
+        ("| A-1 | Opens | not yet: a door | nowhere |\n", []),
+        ("", ["A-1 has 0 lines instead of one."]),
+        (LINE * 2, ["A-1 has 2 lines instead of one."]),
+        (
+            LINE.replace("`tests", "`tests/test_door.py` `test_it_shuts`, `tests"),
+            ["A-1 names a test without its file and line."],
+        ),
+        (LINE + LINE.replace("A-1", "A-2"), ["A-2 is no requirement."]),
+        (LINE.replace("`", ""), ["A-1 has no test. Name one, or say “not yet: …”."]),
+        (
+            LINE.replace("tests/", "audit/"),
+            ["A-1: test_it_opens in audit/test_door.py is no test."],
+        ),
+        (
+            LINE.replace("the door", ""),
+            ["A-1 does not say what it is or where it is seen."],
+        ),
+    ],
+)
+def test_a_requirement_has_one_line_with_a_test_and_a_place(
+    monkeypatch: pytest.MonkeyPatch, text: str, sentences: list[str]
+) -> None:
+    monkeypatch.setattr(references, "FAMILIES", {"A": 1})
+
+    assert list(references.find_unproven(text)) == [
+        f"{references.CONFORMANCE}: {sentence}" for sentence in sentences
+    ]
+
+
+def test_the_places_of_requirements_are_there() -> None:
+    text = (room_graph.PROJECT / references.CONFORMANCE).read_text(encoding="utf-8")
+    commands = set(re.findall(r"`manage\.py (\w+)", text))
+    addresses = set(re.findall(r"`(?:GET |POST )?(/[\w/-]+)`", text))
+
+    assert commands - get_commands().keys() == set()
+    assert len(addresses) > 40
+    for address in addresses:
+        assert "<url>" not in resolve(address).route, address  # what the admin answers with 404
