@@ -81,6 +81,7 @@ class McpTool(models.Model):
         ACTING = "acting", "Acts: a person is always asked"
         UNDOABLE = "undoable", "Acts, and can be taken back there: as the policy says"
         READING = "reading", "Only reads: as the policy says"
+        KNOWN = "known", "A known tool: as its reviewed description and the policy say"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     server = models.ForeignKey(

@@ -11,12 +11,29 @@ ToolEffect = Literal["acting", "undoable", "reading"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToolMeaning:
+    """What somebody of Remit has read of a known tool. `place` are the arguments that together say
+    where a call acts, `issue` those that name issues there, `receiver` those that name people, and
+    `anything` those whose value may do what nobody described. `undo` says how it is taken back;
+    empty: not. `proof` is the tool that shows what became of a call."""
+
+    server: str
+    place: tuple[str, ...] = ()
+    issue: tuple[str, ...] = ()
+    receiver: tuple[str, ...] = ()
+    anything: tuple[str, ...] = ()
+    undo: str
+    proof: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tool:
     """One tool of an organisation's servers, as it was looked at for one decision.
 
     `id` is the server's name and the tool's, `tracker:create_issue`. `version` changes with
     whatever an operator or the server changes about it, `fingerprint` with what the server says.
-    `enabled` says that an operator looked at exactly what the server says now.
+    `enabled` says that an operator looked at exactly what the server says now. `meaning` is what
+    Remit knows of it, where an operator says that it is that tool.
     """
 
     id: str
@@ -26,6 +43,7 @@ class Tool:
     enabled: bool
     fingerprint: str
     input_schema: Mapping[str, Any]
+    meaning: ToolMeaning | None = None
 
     @property
     def revision(self) -> str:

@@ -3,7 +3,7 @@
 What is sent leaves the organisation, whatever the tool is said to do: every call reaches other
 people, and every address in the arguments is a receiver. A tool that acts also does what
 only its server knows, so a person is asked each time, unless an operator says that it can be
-taken back there, or that it only reads.
+taken back there, that it only reads, or that it is a tool that Remit knows.
 """
 
 import json
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, JsonValue
 
 from guardrails.actions.base import Arguments, Call, Outcome
 from guardrails.actions.kinds import ToolsAction
-from guardrails.facts import addressing, tool_schemas
+from guardrails.facts import addressing, known_tools, tool_schemas
 from guardrails.facts.classes import Is
 from guardrails.facts.effects import Effect
 from guardrails.facts.facts import Facts
@@ -71,7 +71,7 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
         "an address there must be listed or known, and alone in its value."
     )
     needs = frozenset()
-    takes = ("tool", "recipient", "recipient_domain")
+    takes = ("tool", "recipient", "recipient_domain", "project")
     needs_targets = True
     object_kind = "tool"
     tells = True
@@ -86,6 +86,12 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
             Target(path="tool", kind="tool", value=arguments.tool),
             *(Target(path=path, kind="recipient", value=one, role="to") for path, one in receivers),
         )
+
+    def implied(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[Target, ...] | None:
+        """Where a known tool acts."""
+        if facts.tool is None or facts.tool.meaning is None:
+            return ()
+        return known_tools.places(facts.tool.meaning, arguments.arguments)
 
     def names(self, arguments: CallMcpToolArguments, facts: Facts) -> tuple[str, ...]:
         schema = facts.tool.input_schema if facts.tool else {}
@@ -107,12 +113,18 @@ class CallMcpTool(ToolsAction[CallMcpToolArguments]):
             kind="egress",
             because=phrase("the MCP server %(server)s gets all of this", server=server),
         )
-        if tool and tool.effect in ("reading", "undoable"):
+        if tool and (tool.effect in ("reading", "undoable") or self.undo(arguments, facts)):
             return (out,)
         return (
             out,
             Effect(kind="destructive", because=phrase("only the server knows what it changes")),
         )
+
+    def undo(self, arguments: CallMcpToolArguments, facts: Facts) -> str:
+        meaning = facts.tool.meaning if facts.tool else None
+        if meaning is None or not known_tools.is_as_described(meaning, arguments.arguments):
+            return ""
+        return meaning.undo
 
     def describe(self, arguments: CallMcpToolArguments, facts: Facts) -> str:
         server = visible(facts.tool.server, limit=100) if facts.tool else phrase("an MCP server")

@@ -18,7 +18,8 @@ from guardrails.policies import changes
 from guardrails.policies.recorded_admin import author
 from integrations.exceptions import ProviderError
 from integrations.models import McpServer, McpTool
-from integrations.providers.mcp import catalogue, session
+from integrations.ports.tools import ToolMeaning
+from integrations.providers.mcp import catalogue, known_tools, session
 from integrations.providers.mcp.session import NotInstalled
 from integrations.web.admin_pages import RowPage
 
@@ -149,6 +150,8 @@ class McpToolForm(forms.ModelForm):  # type: ignore[type-arg]
             raise forms.ValidationError(
                 "It has changed since this page was opened. Look at it again."
             )
+        if given.get("effect") == McpTool.Effect.KNOWN and not _known(self.instance):
+            self.add_error("effect", "Remit knows no tool of this name with these very arguments.")
         return given
 
 
@@ -196,11 +199,16 @@ class McpToolAdmin(RowPage, PolicyAdmin):
             "show_save_and_add_another": False,
             "tool": row,
             "status": status(row),
+            "known": _known(row),
             "changed": moment(row.changed_at) if row.changed_at else "",
             "gone": moment(row.gone_at) if row.gone_at else "",
             "unusable": visible(row.unusable),
             "lines": list(compared(before or _lines(row.said), _lines(row.said))),
         }
+
+
+def _known(row: McpTool) -> ToolMeaning | None:
+    return known_tools.find(row.name, row.input_schema)
 
 
 def _lines(text: str) -> list[str]:

@@ -12,7 +12,8 @@ from django.utils import timezone
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import McpServer, McpTool
-from integrations.ports.tools import Tool, ToolEffect, tool_id
+from integrations.ports.tools import Tool, ToolEffect, ToolMeaning, tool_id
+from integrations.providers.mcp import known_tools
 from integrations.providers.mcp.contracts import OfferedTool, is_plain, storable
 from integrations.providers.mcp.conversation import Address
 from integrations.providers.mcp.listing import offered
@@ -86,6 +87,7 @@ def tool(account: AccountRef, id: str) -> Tool:
         enabled=enabled and row.enabled,
         fingerprint=row.fingerprint,
         input_schema=row.input_schema,
+        meaning=meaning_of(row),
     )
 
 
@@ -134,6 +136,12 @@ def address(server: McpServer, account: AccountRef | None = None) -> Address:
 def effect_of(row: McpTool) -> ToolEffect:
     effects: Mapping[str, ToolEffect] = {"undoable": "undoable", "reading": "reading"}
     return effects.get(row.effect, "acting")
+
+
+def meaning_of(row: McpTool) -> ToolMeaning | None:
+    """What Remit knows of the tool, where an operator says that it is that one."""
+    is_known = row.effect == McpTool.Effect.KNOWN
+    return known_tools.find(row.name, row.input_schema) if is_known else None
 
 
 def decide(row: McpTool, *, enabled: bool, effect: str) -> bool:

@@ -81,6 +81,27 @@ def test_a_server_is_added_its_tools_read_and_one_of_them_enabled(
     assert (before["enabled"], after["enabled"]) == (False, True)
 
 
+def test_only_a_tool_that_remit_knows_can_be_called_known(client: Client, tracker: Tracker) -> None:
+    schema = {"type": "object", "properties": {"channel_id": {}, "text": {}}}
+    tracker.tools = [tool("slack_post_message", schema), tool("create_issue", schema)]
+    add(client, tracker.url)
+    read(client)
+    row, other = (
+        McpTool.objects.get(name="slack_post_message"),
+        McpTool.objects.get(name="create_issue"),
+    )
+
+    assert "Remit knows a tool of Slack" in page(client, row)
+    assert "Remit knows a tool" not in page(client, other)
+    save(client, row, enabled="on", effect="known")
+    assert "Remit knows no tool of this name" in save(client, other, enabled="on", effect="known")
+
+    row.refresh_from_db()
+    other.refresh_from_db()
+    assert (row.enabled, row.effect) == (True, "known")
+    assert (other.enabled, other.effect) == (False, "acting")
+
+
 def test_what_a_server_changes_is_off_and_the_page_shows_what_differs(
     client: Client, tracker: Tracker
 ) -> None:
