@@ -21,6 +21,7 @@ from sandbox.offline_model.chat_request import (
     ToolMessage,
     UserMessage,
 )
+from sandbox.offline_model.languages import Language, language_of
 from sandbox.offline_model.listed_tools import DOOR, listed
 
 Json = dict[str, Any]
@@ -44,12 +45,14 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one call came back with. `refusal` is the sentence of a failure, else empty."""
+    """What one call came back with. `refusal` is the sentence of a failure, else empty; `language`
+    is that of the request it was called for."""
 
     call: Call
     success: bool
     data: Json
     refusal: str
+    language: Language = "en"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +202,7 @@ def read(messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Transcript:
     return Transcript(
         system=system,
         request=request,
-        results=_results(since),
+        results=_results(since, language_of(request)),
         decisions=_decisions(messages),
         offers=tuple(offer for tool in tools for offer in _offers(tool.function)),
     )
@@ -232,7 +235,7 @@ def _request_index(messages: Sequence[Message]) -> int | None:
     return found
 
 
-def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
+def _results(messages: Sequence[Message], language: Language) -> tuple[Result, ...]:
     calls: dict[str, Call] = {}
     results = []
     for message in messages:
@@ -241,11 +244,12 @@ def _results(messages: Sequence[Message]) -> tuple[Result, ...]:
                 arguments = as_object(parsed(call.function.arguments))
                 calls[call.id] = Call(name=call.function.name, arguments=arguments)
         elif isinstance(message, ToolMessage) and message.tool_call_id in calls:
-            results.append(_result(calls[message.tool_call_id], as_object(parsed(message.text))))
+            content = as_object(parsed(message.text))
+            results.append(_result(calls[message.tool_call_id], content, language))
     return tuple(results)
 
 
-def _result(call: Call, content: Json) -> Result:
+def _result(call: Call, content: Json, language: Language) -> Result:
     success = content.get("success") is True
     error = as_object(content.get("error"))
     return Result(
@@ -254,6 +258,7 @@ def _result(call: Call, content: Json) -> Result:
         data=as_object(content.get("data")),
         # What is suggested is meant for a model, not for the person.
         refusal="" if success else as_text(error.get("message")) or "The tool gave no reason.",
+        language=language,
     )
 
 

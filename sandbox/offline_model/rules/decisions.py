@@ -1,29 +1,96 @@
-"""What is said after a person confirmed or rejected actions: each one, as it turned out."""
+"""What is said after a person confirmed or rejected actions: each one, as it turned out, in the
+language of the request."""
 
 import re
-from collections.abc import Sequence
 
 from sandbox.offline_model.language import counted, quoted
-from sandbox.offline_model.transcript import Json, as_object, as_text
+from sandbox.offline_model.languages import Language, language_of
+from sandbox.offline_model.rules import outcomes
+from sandbox.offline_model.transcript import Call, Json, Transcript, as_object, as_text
 
 _TASK = re.compile(r"Create a (?:task|bug|story|epic) in \S+: “(.*)”", re.DOTALL)
+_TITLE = re.compile(r"“(.*)”", re.DOTALL)
+_TO_SOMEBODY = frozenset({"draft", "send_email", "forward_email"})
+_SAID: dict[Language, dict[str, str]] = {
+    "en": {
+        "done": "Done!",
+        "tasks": "Done! Created {tasks} in Jira:",
+        "changed": "Changed:",
+        "nothing": "Nothing was done:",
+        "some_tasks": "Created {done} of {tasks} in Jira:",
+        "some": "{done} of {actions} done:",
+        "rejected": "{what}: you rejected it.",
+        "pending": "{what}: it waits for your confirmation as you changed it.",
+        "noop": " (it was already like that)",
+        "refused": "{what}: refused. {why}",
+        "failed": "{what}: failed. {why}",
+        "unknown": "{what}: not known whether it happened. {why}",
+    },
+    "de": {
+        "done": "Erledigt!",
+        "tasks": "Erledigt! In Jira angelegt ({all}):",
+        "changed": "Geändert:",
+        "nothing": "Nichts wurde getan:",
+        "some_tasks": "{done} von {all} in Jira angelegt:",
+        "some": "{done} von {all} erledigt:",
+        "rejected": "{what}: Sie haben es abgelehnt.",
+        "pending": "{what}: So geändert wartet es auf Ihre Bestätigung.",
+        "noop": " (es war schon so)",
+        "refused": "{what}: abgelehnt.",
+        "failed": "{what}: fehlgeschlagen.",
+        "unknown": "{what}: Ob es geschah, ist nicht bekannt.",
+    },
+    "fr": {
+        "done": "C'est fait !",
+        "tasks": "C'est fait ! Créé dans Jira ({all}) :",
+        "changed": "Modifié :",
+        "nothing": "Rien n'a été fait :",
+        "some_tasks": "{done} sur {all} créés dans Jira :",
+        "some": "{done} sur {all} faits :",
+        "rejected": "{what} : vous l'avez refusé.",
+        "pending": "{what} : ainsi modifié, cela attend votre confirmation.",
+        "noop": " (c'était déjà ainsi)",
+        "refused": "{what} : refusé.",
+        "failed": "{what} : échoué.",
+        "unknown": "{what} : on ne sait pas si cela a eu lieu.",
+    },
+    "es": {
+        "done": "¡Hecho!",
+        "tasks": "¡Hecho! Creado en Jira ({all}):",
+        "changed": "Cambiado:",
+        "nothing": "No se hizo nada:",
+        "some_tasks": "{done} de {all} creados en Jira:",
+        "some": "{done} de {all} hechos:",
+        "rejected": "{what}: usted lo rechazó.",
+        "pending": "{what}: así cambiado, espera su confirmación.",
+        "noop": " (ya estaba así)",
+        "refused": "{what}: rechazado.",
+        "failed": "{what}: falló.",
+        "unknown": "{what}: no se sabe si ocurrió.",
+    },
+}
 
 
-def describe_decisions(decisions: Sequence[Json]) -> str:
+def describe_decisions(transcript: Transcript) -> str:
     """“Done!” only when every action was confirmed and happened."""
+    decisions, language = transcript.decisions, language_of(transcript.request)
     done = [d for d in decisions if _happened(d)]
     tasks = all(as_text(d.get("type")) == "create_jira_task" for d in decisions)
     if len(done) == len(decisions):
-        head = f"Done! Created {counted(len(done), 'task')} in Jira:" if tasks else "Done!"
+        head = "tasks" if tasks else "done"
     elif not done and any(d.get("status") == "pending" for d in decisions):
-        head = "Changed:"
+        head = "changed"
     elif not done:
-        head = "Nothing was done:"
-    elif tasks:
-        head = f"Created {len(done)} of {counted(len(decisions), 'task')} in Jira:"
+        head = "nothing"
     else:
-        head = f"{len(done)} of {counted(len(decisions), 'action')} done:"
-    return "\n".join([head, *(f"- {_line(d)}" for d in decisions)])
+        head = "some_tasks" if tasks else "some"
+    said = _SAID[language][head].format(
+        done=len(done),
+        all=len(decisions),
+        tasks=counted(len(decisions), "task"),
+        actions=counted(len(decisions), "action"),
+    )
+    return "\n".join([said, *(f"- {_line(d, language)}" for d in decisions)])
 
 
 def _happened(decision: Json) -> bool:
@@ -33,19 +100,34 @@ def _happened(decision: Json) -> bool:
     )
 
 
-def _line(decision: Json) -> str:
-    description = as_text(decision.get("description"))
-    what = quoted(_TASK.sub(r"\1", description) or as_text(decision.get("type")))
+def _line(decision: Json, language: Language) -> str:
+    said, what = _SAID[language], _what(decision, language)
+    status = as_text(decision.get("status"))
     if decision.get("decision") == "rejected":
-        return f"{what}: you rejected it."
-    if decision.get("status") == "pending":
-        return f"{what}: it waits for your confirmation as you changed it."
+        return said["rejected"].format(what=what)
+    if status == "pending":
+        return said["pending"].format(what=what)
     if _happened(decision):
         key = quoted(as_text(as_object(decision.get("result")).get("task_key")))
-        so_already = " (it was already like that)" if decision.get("status") == "noop" else ""
+        so_already = said["noop"] if status == "noop" else ""
         return f"{key}: {what}{so_already}" if key else f"{what}{so_already}"
-    outcome = {"refused": "refused", "failed": "failed"}.get(
-        as_text(decision.get("status")), "not known whether it happened"
-    )
-    sentence = quoted(as_text(decision.get("sentence")), limit=400)
-    return f"{what}: {outcome}. {sentence}".rstrip()
+    outcome = said[status if status in ("refused", "failed") else "unknown"]
+    why = quoted(as_text(decision.get("sentence")), limit=400)
+    return outcome.format(what=what, why=why).rstrip()
+
+
+def _what(decision: Json, language: Language) -> str:
+    """What was decided about: a task by its title, else as the record describes it; in another
+    language than the record's by what the action does, where that says all of it."""
+    name, described = as_text(decision.get("type")), as_text(decision.get("description"))
+    if task := _TASK.search(described):
+        return quoted(task[1])
+    if language == "en" or name in _TO_SOMEBODY or not described:
+        return quoted(described or name)
+    title = _TITLE.search(described)
+    if title is None:
+        return quoted(described)
+    named = title[1]
+    call = Call(name=name, arguments=dict.fromkeys(("title", "name"), named))
+    said = outcomes.in_words(call, language)
+    return said if named in said else f"{said} („{quoted(named)}“)"

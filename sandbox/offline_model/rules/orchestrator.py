@@ -2,6 +2,7 @@
 
 import re
 
+from sandbox.offline_model.languages import language_of
 from sandbox.offline_model.rules import (
     commands,
     custom_agents,
@@ -26,6 +27,18 @@ HELP = (
     "Try: “Create Jira tasks from John's proposal email”, “Which mails mention the invoice?” "
     "or “Draft a reply to Anna's mail about the budget”."
 )
+# What the rules do not read in a language is said in it.
+HELP_ELSEWHERE = {
+    "de": "Ich bin der Offline-Ersatz: Ich folge festen Regeln und bin kein Sprachmodell. Fragen "
+    "und Befehle verstehe ich auch auf Deutsch, diese Bitte aber nicht. Zum Beispiel: "
+    "„Archiviere die Mail von Katrin“ oder „Wann ist die Besprechung mit dem Vorstand?“",
+    "fr": "Je suis le remplaçant hors ligne : je suis des règles fixes et je ne suis pas un modèle "
+    "de langage. Je comprends des ordres en français, mais pas cette demande, et des questions "
+    "seulement en anglais ou en allemand. Par exemple : « Archive le courriel de Katrin ».",
+    "es": "Soy el sustituto sin conexión: sigo reglas fijas y no soy un modelo de lenguaje. "
+    "Entiendo órdenes en español, pero no esta petición, y preguntas solo en inglés o alemán. "
+    "Por ejemplo: «Archiva el correo de Katrin».",
+}
 _POLITE = re.compile(
     r"\A(?:(?:hi|hello|hey|hallo|please|bitte|can you|could you|would you|kannst du|können sie|"
     r"tell me|sag mir|i want you to|now)\b[\s,!]*)+",
@@ -39,7 +52,7 @@ _ABOUT_ITSELF = re.compile(
 
 def next_reply(transcript: Transcript) -> Reply:
     if transcript.decisions:
-        return Reply(text=decisions.describe_decisions(transcript.decisions))
+        return Reply(text=decisions.describe_decisions(transcript))
     request = _POLITE.sub("", transcript.request[:LONGEST_REQUEST].strip(), count=1)
     if handing_over.is_wish(request):
         return handing_over.next_reply(transcript)
@@ -65,4 +78,4 @@ def _one_step(transcript: Transcript, step: str) -> Script:
         return (yield from command)
     if questions.is_question(request):
         return (yield from questions.script(transcript, request))
-    return HELP
+    return HELP_ELSEWHERE.get(language_of(step), HELP)
