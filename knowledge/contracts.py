@@ -90,7 +90,9 @@ class StoredMail:
     left_by_agent: bool = False
 
 
-IngestState = Literal["created", "updated", "metadata", "unchanged", "stale", "deleted", "absent"]
+IngestState = Literal[
+    "created", "updated", "metadata", "unchanged", "stale", "deleted", "absent", "left_out"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +102,7 @@ class IngestOutcome:
     unchanged: this very content is stored already, no model was called. stale: a newer
     version (or a deletion) is stored already, nothing was touched. metadata: only fields
     beside the content changed. absent: a deletion of something never seen, remembered.
+    left_out: the account's operator does not let it in; what was stored of it is gone.
     """
 
     state: IngestState

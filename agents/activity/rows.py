@@ -25,6 +25,7 @@ SHOWN_ACTIONS, TITLE_CHARS = 5, 140
 LEFT_ALONE = {
     "unknown_account": "No account of this user is known here.",
     "unchanged": "Nothing in it was new.",
+    "left_out": "Its account is narrowed to other projects or kinds of file.",
     "stale": "A newer version was here already.",
     "absent": "It was deleted, and had never been seen here.",
     "own_mail": "The user wrote it.",

@@ -268,7 +268,7 @@ def _cause(delivery: Claimed) -> thread_status.Cause:
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
-    if outcome.state in ("unchanged", "stale", "absent"):
+    if outcome.state in ("unchanged", "stale", "absent", "left_out"):
         return Delivery.State.SKIPPED, outcome.state
     return Delivery.State.PROCESSED, ""
 

@@ -2,8 +2,9 @@
 “Tom's overdue tasks”, “lunch with Lena tomorrow”. Bounded; nothing but structured fields is looked
 at, and titles: of the user's events, and of issues that somebody of the organisation reported."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from guardrails.contracts import ActionRequest
 from guardrails.facts import phrases, targets
@@ -17,7 +18,7 @@ from guardrails.words.event_titles import find_titled, is_one_of, says_title
 from guardrails.words.heard import hear
 from guardrails.words.moments import zone_of
 from guardrails.words.typed import spoken, without_links
-from integrations.contracts import AnyItem, Email, Event, Issue
+from integrations.contracts import AnyItem, Email, Event, Issue, Page
 from integrations.exceptions import NotFound
 from integrations.ports.account import Reader
 from integrations.ports.calendar import CalendarReader
@@ -78,7 +79,11 @@ def _events(
         return "", ()
     first = min(days, default=now.date()) - timedelta(days=1)
     since = datetime(first.year, first.month, first.day, tzinfo=now.tzinfo)
-    events = [one for one in _items(reader, since, window=True) if isinstance(one, Event)]
+    # No event of another day is meant where one is named; it is not asked for then.
+    last = max(days) + timedelta(days=2) if days else None
+    until = datetime(last.year, last.month, last.day, tzinfo=now.tzinfo) if last else None
+    listing = partial(reader.items_in_window, since=since, until=until)
+    events = [one for one in _pages(listing) if isinstance(one, Event)]
     title = find_titled(words, events, days=days, now=now, zone=zone)
     asked = queries.EVENT.search(words)
     if title and (asked is None or (asked.start() < title.end and title.start < asked.end())):
@@ -113,7 +118,7 @@ def _mails(
     if query is None:
         return "", ()
     since = now - timedelta(days=MAIL_DAYS)
-    mails = [one for one in _items(reader, since, window=False) if isinstance(one, Email)]
+    mails = [one for one in _pages(partial(reader.items, since=since)) if isinstance(one, Email)]
     return query.phrase, queries.select_mails(query, mails, zone=zone)
 
 
@@ -142,7 +147,7 @@ def _issue_meant_by(
             return ""
     except NotFound:
         return ""
-    found = list(_items(reader, None, window=False))
+    found = list(_pages(partial(reader.items, since=None)))
     issues = [one for one in found if isinstance(one, Issue)]
     if query is not None:
         today = now.astimezone(where).date()
@@ -168,15 +173,12 @@ def _is_inside(request: ActionRequest, text: str | None) -> bool:
     ).is_inside(address)
 
 
-def _items(reader: Reader, since: datetime | None, *, window: bool) -> Iterator[AnyItem]:
-    """All there is since then; nothing where there are too many to read."""
+def _pages(listing: Callable[..., Page[AnyItem]]) -> Iterator[AnyItem]:
+    """All that is listed; nothing where that is too much to read."""
     found: list[AnyItem] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
-        if window and since is not None:
-            page = reader.items_in_window(since=since, cursor=cursor, limit=PAGE)
-        else:
-            page = reader.items(since=since, cursor=cursor, limit=PAGE)
+        page = listing(cursor=cursor, limit=PAGE)
         found += page.items
         cursor = page.next_cursor
         if cursor is None:

@@ -37,6 +37,13 @@ def reader(account: AccountRef) -> Reader:
     return READERS[account.provider](account)
 
 
+def syncing_reader(account: AccountRef) -> Reader:
+    """The same for a sync, which reads in no more than what the account's operator lets in: its
+    lists leave out the rest where the provider can be asked for that."""
+    found = reader(account)
+    return found.narrowed() if isinstance(found, DataServiceReader) else found
+
+
 def can_be_asked_here(account: AccountRef) -> bool:
     """Whether this process may open what the account's provider is called with. The web process
     may not where people's own secrets are sealed."""

@@ -80,6 +80,22 @@ class OrganisationAdmin(BoundAdmin):
 
 
 class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    project_keys = SimpleArrayField(
+        forms.CharField(max_length=100),
+        required=False,
+        label="Projects",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Only issues of these are read, separated by commas: PROJ, OPS. Empty: all that "
+        "the user sees. What is stored of others goes with the next sync.",
+    )
+    mime_types = SimpleArrayField(
+        forms.CharField(max_length=127),
+        required=False,
+        label="Kinds of file",
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Only documents of these are read, separated by commas, such as application/pdf. "
+        "Empty: all. What is stored of others goes with the next sync.",
+    )
     features = SimpleArrayField(
         forms.CharField(max_length=50),
         required=False,
@@ -123,6 +139,9 @@ class AccountAdmin(RowPage):
         "display_name",
         "time_zone",
         "features",
+        "window_days",
+        "project_keys",
+        "mime_types",
         "state_label",
         "switches",
         "policy",

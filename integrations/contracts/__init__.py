@@ -49,6 +49,9 @@ class AccountRef:
     time_zone: str
     paused: bool
     features: tuple[str, ...] = ()  # what an admin opted the account in to
+    # What alone is read in (`integrations.contracts.scope`). Empty: everything.
+    project_keys: tuple[str, ...] = ()
+    mime_types: tuple[str, ...] = ()
 
 
 class Value(BaseModel):

@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
 from integrations.contracts import AccountRef
@@ -16,6 +16,13 @@ from integrations.ports.registry import BY_SOURCE, PROVIDER_OF, source_choices
 FEATURE = RegexValidator(
     r"^[a-z0-9]+(?:-[a-z0-9]+)*\Z", "Use small letters, digits and hyphens, such as auto-drafts."
 )
+MIME_TYPE = RegexValidator(
+    r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*\Z",
+    "Name a kind of file as its MIME type, such as application/pdf.",
+)
+MAX_WINDOW_DAYS = 3650
+# What narrows what is read, and the kind of account that has such a thing.
+NARROWED = {"project_keys": "issues", "mime_types": "files"}
 # Their users have each source once: user and source name the data. Elsewhere the address does.
 ONE_A_USER = ("data_service", "imports", "mcp")
 
@@ -78,6 +85,28 @@ class Account(models.Model):
         blank=True,
         help_text="The features this account has opted in to.",
     )
+    window_days = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_WINDOW_DAYS)],
+        verbose_name="first sync, in days",
+        help_text="How far back a whole sync reads. Empty: 30 days of mail, events and messages, "
+        "6 months of documents, 3 months of issues, and every issue that is open.",
+    )
+    project_keys = ArrayField(
+        models.CharField(max_length=100),
+        default=list,
+        blank=True,
+        verbose_name="projects",
+        help_text="Only issues of these projects are read. Empty: all that the user sees.",
+    )
+    mime_types = ArrayField(
+        models.CharField(max_length=127, validators=[MIME_TYPE]),
+        default=list,
+        blank=True,
+        verbose_name="kinds of file",
+        help_text="Only documents of these kinds are read, such as application/pdf. Empty: all.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -101,6 +130,12 @@ class Account(models.Model):
     def clean(self) -> None:
         """Before constraints are checked: one of them looks at the provider."""
         self._follow_source()
+        if self.source == "jira":
+            self.project_keys = [key.upper() for key in self.project_keys]
+        for name, kind in NARROWED.items():
+            if getattr(self, name) and self.kind != kind:
+                message = f"Only an account of {kind} is narrowed by this."
+                raise ValidationError({name: message})
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
         super().validate_constraints(exclude=set(exclude or ()) - {"provider"})
@@ -125,6 +160,8 @@ class Account(models.Model):
             time_zone=self.time_zone,
             paused=self.paused or self.organisation.paused,
             features=tuple(self.features),
+            project_keys=tuple(self.project_keys),
+            mime_types=tuple(self.mime_types),
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import Event
+from integrations.contracts import AnyItem, Event, Page
 from integrations.ports.account import Reader, Writer
 
 
@@ -25,6 +25,13 @@ def occurrence_id(series_id: str, start: datetime | date) -> str:
 
 @runtime_checkable
 class CalendarReader(Reader, Protocol):
+    def items_in_window(
+        self, *, since: datetime, cursor: str | None, limit: int, until: datetime | None = None
+    ) -> Page[AnyItem]:
+        """Events that take place since then and begin before `until`, give or take a day; and
+        every series that began before it, because one of its events may."""
+        ...
+
     def event(self, event_id: str) -> Event:
         """The event with this very id. Of one of a series: its own times, no `recurrence`, and
         the series in `series_id`, with a revision that a write to it must find. Raises NotFound

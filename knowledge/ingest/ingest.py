@@ -13,6 +13,7 @@ from django.db.models.expressions import RawSQL
 
 from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
+from integrations.contracts.scope import covers
 from integrations.llm.deadline import Deadline
 from integrations.ports.account import Files
 from knowledge.contracts import IngestOutcome
@@ -88,6 +89,9 @@ def ingest(
     or half of a task's time. Raises integrations.llm.completions.ModelError, and
     integrations.child.Unreadable or Ended; then nothing was stored.
     """
+    if not covers(account, item):
+        leave_out(account=account, source_id=source_id, at=item.updated_at or now)
+        return IngestOutcome(state="left_out", item_id=None)
     absent = lookup.absent.get(source_id)
     if reason := lookup.unreadable.get(source_id):
         raise Unreadable(reason)
@@ -196,6 +200,17 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         row.save()
         write_counts.count_writes([row])
         return IngestOutcome(state="deleted", item_id=row.id)
+
+
+def leave_out(*, account: AccountRef, source_id: str, at: datetime) -> bool:
+    """Empty an item, if it is stored, that the account's operator does not let in; whether it went.
+    It was not deleted, so this very version comes back where the operator lets it in again."""
+    rows = Item.objects.filter(account_id=account.id, source=account.source, source_id=source_id)
+    stored = rows.filter(deleted_at=None).values("last_deleted_at").first()
+    if stored is None or forget(account=account, source_id=source_id, at=at).state != "deleted":
+        return False
+    rows.update(**stored)
+    return True
 
 
 def _lock_series(target: _Target, series: str | None) -> None:

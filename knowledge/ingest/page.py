@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
+from integrations.contracts.scope import covers
 from integrations.llm import metering
 from integrations.llm.completions import ModelError, Payer
 from knowledge.ingest import embedding_models, enrichment
@@ -53,6 +54,7 @@ def look_up_page(*, account: AccountRef, items: Sequence[AnyItem]) -> PageLookup
     One query, and one call of the embedding model for each 64 passages of new items. A model
     that does not answer, or may not be paid, is nothing: ingest asks by itself and says so.
     """
+    items = [item for item in items if covers(account, item)]
     stored = _stored(account, items)
     times = Counter(item.id for item in items)
     unreadable: dict[str, str] = {}

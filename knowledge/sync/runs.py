@@ -11,12 +11,13 @@ from django.db.models import Exists, Max, OuterRef
 
 from integrations.contracts import Source
 from integrations.models import Account
+from integrations.models.accounts import MAX_WINDOW_DAYS
 from integrations.ports import registry
 from knowledge.contracts import SourceProgress, SyncProgress, SyncState
 from knowledge.models import SyncRun, SyncSource
 
 RESUMABLE_FOR = timedelta(days=1)
-MAX_WINDOW = timedelta(days=3650)
+MAX_WINDOW = timedelta(days=MAX_WINDOW_DAYS)
 OVERLAP = timedelta(minutes=5)  # clocks differ, and a change may be listed late
 EMPTY_FOR = timedelta(days=1)
 FORGOTTEN_AT_ONCE = 500
@@ -43,8 +44,8 @@ def request_sync(
     now: datetime,
 ) -> Requested | None:
     """Make the rows of a sync of one user's accounts (of these sources, else of all): of the
-    whole window (each source's own, if none is given), or of what changed since the last sync that
-    reached its end.
+    whole window (the account's or its source's own, if none is given), or of what changed since
+    the last sync that reached its end.
 
     A sync of one of them that is still running is the answer, and nothing new is made. One
     that ended early within a day is continued at its last page, unless a window is given. None: no
@@ -77,7 +78,7 @@ def request_sync(
         row.since = (
             last_read[account.pk] - OVERLAP
             if row.only_changes
-            else now - (window or registry.BY_SOURCE[account.ref().source].window)
+            else now - (window or _window(account))
         )
         last = earlier.get(account.pk)
         if last and last.only_changes is row.only_changes:
@@ -85,6 +86,13 @@ def request_sync(
         rows.append(row)
     SyncSource.objects.bulk_create(rows)
     return Requested(run_id=run.pk, queued=tuple(row.pk for row in rows))
+
+
+def _window(account: Account) -> timedelta:
+    """How far back a whole sync of it reads: as its operator says, else as its source has it."""
+    if account.window_days:
+        return timedelta(days=account.window_days)
+    return registry.BY_SOURCE[account.source].window
 
 
 def find_read_times(account_ids: Sequence[UUID]) -> dict[UUID, datetime]:

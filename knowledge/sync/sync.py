@@ -43,7 +43,7 @@ MAX_RESTARTS = 3
 SLICE_SECONDS = 60.0  # then the next task gets the slot
 
 DONE, FAILED = SyncSource.State.DONE, SyncSource.State.FAILED
-SKIPPED = ("unchanged", "stale")
+SKIPPED = ("unchanged", "stale", "left_out")
 
 # A list of one account: its page at a cursor.
 Pages = Callable[[str | None], Page[AnyItem]]
@@ -114,7 +114,7 @@ def advance(
 
 def _provided(sync: SyncSource, account: AccountRef) -> Pages:
     def page(cursor: str | None) -> Page[AnyItem]:
-        reader = reads.reader(account)
+        reader = reads.syncing_reader(account)
         listing = reader.items if sync.only_changes else reader.items_in_window
         return listing(since=sync.since, cursor=cursor, limit=PAGE)
 

@@ -56,9 +56,12 @@ class Calendars:
         found = self.session.propfind(calendar.url, [ETAG], depth=1)
         return dict(listed(found.responses, calendar))
 
-    def paths_after(self, calendar: Calendar, since: datetime) -> list[str]:
-        """The resources with events that take place since then."""
-        body = multistatus.events_after(f"{since:%Y%m%dT%H%M%SZ}")
+    def paths_between(
+        self, calendar: Calendar, since: datetime, until: datetime | None
+    ) -> list[str]:
+        """The resources with events that take place in this time; without an end, since then."""
+        start, end = (f"{one:%Y%m%dT%H%M%SZ}" if one else "" for one in (since, until))
+        body = multistatus.events_between(start, end)
         found = self.session.report(calendar.url, body, depth=1)
         return [path for path, _ in listed(found.responses, calendar)]
 

@@ -94,12 +94,13 @@ def multiget(paths: Iterable[str]) -> bytes:
     ).encode()
 
 
-def events_after(start: str) -> bytes:
-    """Events that take place at or after `start`, a time in UTC."""
+def events_between(start: str, end: str = "") -> bytes:
+    """Events that take place from `start` on, before `end` where there is one: times in UTC."""
+    before = f' end="{escape(end)}"' if end else ""
     return (
         f"<c:calendar-query {_OPEN}><d:prop><d:getetag/></d:prop><c:filter>"
         '<c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">'
-        f'<c:time-range start="{escape(start)}"/>'
+        f'<c:time-range start="{escape(start)}"{before}/>'
         "</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>"
     ).encode()
 

@@ -26,9 +26,11 @@ class CalDavReader:
         The cursor names a calendar and the last resource in it."""
         return self._page(since=None, cursor=cursor, limit=limit)
 
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
-        """Those that take place since then."""
-        return self._page(since=since, cursor=cursor, limit=limit)
+    def items_in_window(
+        self, *, since: datetime, cursor: str | None, limit: int, until: datetime | None = None
+    ) -> Page[AnyItem]:
+        """Those that take place then; of a series only where one of its events does."""
+        return self._page(since=since, cursor=cursor, limit=limit, until=until)
 
     def item(self, item_id: str) -> AnyItem:
         return self._find(item_id, at=timezone.now())
@@ -64,7 +66,14 @@ class CalDavReader:
             raise NotFound("the event is not in its calendar any more")
         return one
 
-    def _page(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
+    def _page(
+        self,
+        *,
+        since: datetime | None,
+        cursor: str | None,
+        limit: int,
+        until: datetime | None = None,
+    ) -> Page[AnyItem]:
         own, at = Calendars(self._account), timezone.now()
         calendars = own.all()
         number = 0
@@ -76,7 +85,9 @@ class CalDavReader:
                 raise CursorExpired("the calendar is gone")
             number = paths.index(folder)
         for calendar in calendars[number:]:
-            found = own.paths_after(calendar, since) if since else list(own.etags(calendar))
+            found = (
+                own.paths_between(calendar, since, until) if since else list(own.etags(calendar))
+            )
             waiting = [path for path in sorted(found) if path > last]
             fetched = list(own.fetch(calendar, waiting[:limit], at=at))
             remember(self._account, {one.path: one.ids for one in fetched})

@@ -1,5 +1,7 @@
 """Reads through the External Data Service."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import IO, Any, TypeVar
@@ -50,15 +52,25 @@ PATHS = {
     "calendar": "/events",
     "jira": "/jira/issues",
 }
+# What the service itself leaves out, of what an account is narrowed by.
+FILTERS = {"gdrive": ("mime_types",), "jira": ("project_keys",)}
+OPEN_STATUSES = ("To Do", "In Progress", "In Review")
+CHANGED, OPEN = "changed", "open"  # the lists of a first sync of issues
 
 
 class DataServiceReader:
     """Satisfies the readers of mail, files, calendar and issues in `integrations.ports`: of what an
     account's user has at the service, everything can be asked for whichever account it is."""
 
-    def __init__(self, account: AccountRef) -> None:
+    def __init__(self, account: AccountRef, *, filters: Sequence[str] = ()) -> None:
         self._account = account
+        self._filters = filters
         self._user = f"/users/{segment(account.external_user_id)}"
+
+    def narrowed(self) -> "DataServiceReader":
+        """One that lists no more than what the account's operator lets in. For a sync alone: what
+        is looked up (is this title the only one?) is looked up in everything."""
+        return DataServiceReader(self._account, filters=FILTERS.get(self._account.source, ()))
 
     @cached_property
     def _upstream(self) -> http.Upstream:
@@ -69,7 +81,7 @@ class DataServiceReader:
         return gate(self._account)
 
     def _get(self, path: str, **params: Any) -> Any:
-        present = {name: value for name, value in params.items() if value is not None}
+        present = {name: value for name, value in params.items() if value not in (None, ())}
         return http.request(
             self._upstream, "GET", self._user + path, params=present, slot=self._gate.slot
         )
@@ -81,10 +93,30 @@ class DataServiceReader:
     def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
         return self._listed(cursor, limit, since=since.isoformat() if since else None)
 
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+    def items_in_window(
+        self, *, since: datetime, cursor: str | None, limit: int, until: datetime | None = None
+    ) -> Page[AnyItem]:
         if self._account.source == "calendar":
-            return self._listed(cursor, limit, start_date=since.date().isoformat())
+            last = until.date().isoformat() if until else None
+            return self._listed(cursor, limit, start_date=since.date().isoformat(), end_date=last)
+        if self._account.source == "jira":
+            return self._issues_in_window(since, cursor, limit)
         return self.items(since=since, cursor=cursor, limit=limit)
+
+    def _issues_in_window(self, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
+        """What was changed since then, and after it every issue that is open, however old: it is
+        what the user has to do. The cursor begins with the list that it is of."""
+        name, _, place = (cursor or CHANGED).partition(" ")
+        if name == OPEN:
+            found = self._listed(place or None, limit, status=OPEN_STATUSES)
+            # What was changed since then has come already.
+            older = [one for one in found.items if not one.updated_at or one.updated_at < since]
+            found = replace(found, items=tuple(older))
+        else:
+            found = self.items(since=since, cursor=place or None, limit=limit)
+        if found.next_cursor:
+            return replace(found, next_cursor=f"{name} {found.next_cursor}")
+        return found if name == OPEN else replace(found, next_cursor=f"{OPEN} ", remaining=None)
 
     def item(self, item_id: str) -> AnyItem:
         return parse(self._item_type, self._get(f"{self._path}/{segment(item_id)}"))
@@ -103,6 +135,7 @@ class DataServiceReader:
         return PATHS.get(source, f"/sources/{source}/items")
 
     def _listed(self, cursor: str | None, limit: int, **params: Any) -> Page[AnyItem]:
+        params |= {name: getattr(self._account, name) for name in self._filters}
         data = self._get(self._path, cursor=cursor, limit=limit, **params)
         return page(self._item_type, data, cursor=cursor)
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Source
-from integrations.models import Organisation
+from integrations.models import Account, Organisation
 from knowledge.contracts import SyncState
 from knowledge.models import SyncRun, SyncSource
 from knowledge.sync import runs as sync_runs
@@ -54,6 +54,26 @@ def test_a_source_reads_as_far_back_as_its_connector_says() -> None:
     assert requested is not None
     back = {row.account_id: (now - row.since).days for row in SyncSource.objects.all()}
     assert back == {mail.id: 30, jira.id: 92, others[0].id: 183, others[1].id: 30}
+
+
+def test_an_operator_says_how_far_back_an_account_is_read() -> None:
+    mail, jira = both()
+    Account.objects.filter(pk=mail.id).update(window_days=365)
+    now = timezone.now()
+
+    request(mail, now=now)
+    back = {row.account_id: (now - row.since).days for row in SyncSource.objects.all()}
+    SyncSource.objects.update(state="done")
+    sync_runs.request_sync(
+        organisation_id=mail.organisation_id,
+        external_user_id="maya",
+        window=timedelta(days=7),
+        now=now,
+    )
+
+    assert back == {mail.id: 365, jira.id: 92}
+    again = SyncSource.objects.filter(state="queued")
+    assert {(now - row.since).days for row in again} == {7}, "a request's own window goes first"
 
 
 def test_a_sync_that_is_running_is_the_answer_to_another_request() -> None:

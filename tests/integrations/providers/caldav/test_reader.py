@@ -36,6 +36,13 @@ def test_a_window_holds_what_takes_place_in_it(box: Box) -> None:
     page = box.reader.items_in_window(since=datetime(2026, 3, 1, tzinfo=UTC), cursor=None, limit=10)
 
     assert sorted(getattr(one, "title", "") for one in page.items) == ["New", "Series"]
+    short = box.reader.items_in_window(
+        since=datetime(2026, 3, 1, tzinfo=UTC),
+        until=datetime(2026, 3, 2, tzinfo=UTC),
+        cursor=None,
+        limit=10,
+    )
+    assert short.items == ()
 
 
 def test_what_cannot_be_read_is_said_and_hides_nothing(
