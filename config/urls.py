@@ -10,7 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import IsAuthenticated
 
 from agents.api import views as agents
-from agents.office import console, finder
+from agents.office import console, finder, setup_page
 from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
@@ -154,6 +154,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("accounts/", include("config.pages.log_in_urls")),
+    path("admin/setup/", admin.site.admin_view(setup_page.view), name="setup"),
     path("admin/find/", admin.site.admin_view(finder.view), name="find"),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),

@@ -95,7 +95,7 @@ def _items(request: HttpRequest, words: str) -> Iterable[Found]:
     rows = rows.filter(search=words_query(words), deleted_at=None).order_by("-occurred_at")
     for row in rows.only("title", "sender_name", "sender_address", "occurred_at", "id")[:MOST]:
         who = row.sender_name or row.sender_address
-        day = f"{row.occurred_at:%-d %B %Y}" if row.occurred_at else ""
+        day = f"{row.occurred_at:%-d %B %Y}"
         yield Found(
             title=timeline.reveal(row.title or "Untitled"),
             about=timeline.reveal(" · ".join(filter(None, (who, day)))),
@@ -131,4 +131,4 @@ def _rows(request: HttpRequest, words: str) -> Iterable[Found]:
         rows = staff.bind(model._default_manager.filter(id=key), request.user, "organisation")
         if may(right) and rows.exists():
             link = reverse(f"admin:{name}_change", args=[key])
-            yield Found(title=model._meta.verbose_name or "", about=str(key), link=link)
+            yield Found(title=str(model._meta.verbose_name), about=str(key), link=link)

@@ -39,11 +39,12 @@ MAIN = (
     Page("guardrails", "changerequest", "Change requests", "edit_note"),
     Page("agents", "escalation", "Handed to a person", "support_agent"),
     Page("guardrails", "assistantdraft", "Drafts", "drafts"),
-    Page("integrations", "account", "Accounts", "account_circle"),
+    _page("Set up", "rocket_launch", "setup"),
     _page("What may it do?", "help", "admin:guardrails_policy_explain"),
     Page("guardrails", "killswitch", "Stop", "power_settings_new"),
     Page("guardrails", "person", "People", "contacts"),
     Page("audit", "executedagentaction", "Ledger", "verified"),
+    _proof("For auditors", "fact_check", "admin:guardrails_ledger_auditor"),
 )
 # The rest, which operators look up.
 ADVANCED = (
@@ -105,6 +106,7 @@ ADVANCED = (
     (
         "People and access",
         (
+            Page("integrations", "account", "Accounts", "account_circle"),
             Page("integrations", "userpreferences", "Preferences", "tune"),
             Page("guardrails", "directorysync", "Directory syncs", "cloud_sync"),
             Page("guardrails", "owndomain", "Own domains", "domain"),

@@ -40,7 +40,7 @@ def refresh_names(targets: Iterable[AllowedActionOption], *, author: Author) -> 
             wanted[(target.account.ref(), catalogue)].append(target)
     found = Refreshed()
     for (account, catalogue), rows in wanted.items():
-        names = _names(account, catalogue)
+        names = read_names(account, catalogue)
         for target in rows:
             present = names.get(target.external_id)
             if present is None:
@@ -53,7 +53,8 @@ def refresh_names(targets: Iterable[AllowedActionOption], *, author: Author) -> 
     return found
 
 
-def _names(account: AccountRef, catalogue: Catalogue) -> Mapping[str, str]:
+def read_names(account: AccountRef, catalogue: Catalogue) -> Mapping[str, str]:
+    """What the provider has of it now, names by id. Raises ProviderError."""
     needs: dict[Catalogue, Need] = {"labels": "labels", "projects": "projects"}
     facts = gather(
         reads.reader(account),

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from guardrails.admin.policies.account_page import address_of
@@ -148,7 +149,9 @@ def _apply(
         return TemplateResponse(request, "guardrails/import.html", context)
     done = policy_files.apply(account, wanted, author=author(request))
     messages.success(request, f"{len(done)} entries changed. They are in the history of policy.")
-    return redirect(address_of(account))
+    back = request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(back if is_ours else address_of(account))
 
 
 def _try_first(

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
 from guardrails.admin.comply import keeping_pages
+from guardrails.admin.comply.auditor_page import auditor_page
 from guardrails.admin.comply.health_page import health_page
 from guardrails.admin.comply.reconciliation_page import reconciliation_page
 from guardrails.admin.policies.account_page import account_page, why_page
@@ -45,6 +46,7 @@ def urls(site: AdminSite) -> list[URLPattern]:
         policy_page("export/", "export", export_page),
         policy_page("shadow/", "shadow", shadow_page),
         ledger_page("reconciliation/", "reconciliation", reconciliation_page),
+        ledger_page("for-auditors/", "auditor", auditor_page),
         ledger_page("health/", "health", health_page),
         *(ledger_page(one.route, one.name, one) for one in keeping_pages.PAGES),
     ]

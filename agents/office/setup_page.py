@@ -1,0 +1,266 @@
+"""Guided setup: from a connected account to one safe action that is switched on. How far it is
+follows from the rows themselves, so it can be left and taken up again at any step."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from agents import tasks
+from agents.models import PastRun
+from agents.past import runs
+from guardrails.actions.registry import BY_NAME
+from guardrails.facts.targets import Catalogue
+from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.policies import changes, presets, target_names
+from guardrails.policies.recorded_admin import author
+from integrations.accounts import reads
+from integrations.exceptions import ProviderError
+from integrations.models import Account
+from integrations.ports.registry import BY_SOURCE, writable
+from integrations.web import staff
+from integrations.web.admin_pages import operator
+
+RIGHTS = ("integrations.view_account", "guardrails.view_allowedaction")
+TRIED = 100  # mails
+ACCOUNTS = 200  # to choose from
+# What may be picked, by the kind of account: for which action, from which of the provider's lists.
+PICKS: Mapping[str, tuple[tuple[str, str, Catalogue], ...]] = {
+    "mail": (("classify", "label", "labels"), ("move_email", "folder", "mail_folders")),
+    "issues": (("create_jira_task", "project", "projects"),),
+    "files": (("create_document", "folder", "drive_folders"),),
+}
+# Seen by nobody else, and undone with one click.
+SAFE = {"mail": ("classify", "archive")}
+PICK_RIGHTS = ("guardrails.add_allowedactionoption", "guardrails.delete_allowedactionoption")
+SWITCH_RIGHTS = ("guardrails.add_allowedaction", "guardrails.change_allowedaction")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    name: str
+    title: str
+    is_done: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pick:
+    """One list of the provider: what of it the action may be about."""
+
+    action_type: str
+    title: str
+    kind: str
+    names: Mapping[str, str]
+    listed: frozenset[str]
+
+
+def view(request: HttpRequest) -> HttpResponse:
+    """`?account=`: where its setup stands, and the next step. A POST does what a button says."""
+    if not request.user.has_perms(RIGHTS):
+        raise PermissionDenied
+    accounts = staff.bind(Account.objects.all(), request.user, "organisation")
+    accounts = accounts.select_related("organisation").order_by("external_user_id", "source")
+    account = _chosen(accounts, request.GET.get("account", ""))
+    if request.method == "POST" and account:
+        _DO.get(request.POST.get("step", ""), _nothing)(request, account)
+        return redirect(f"{reverse('setup')}?{urlencode({'account': account.pk})}")
+    steps = _steps(account)
+    current = next((step.name for step in steps if not step.is_done), "")
+    context = admin.site.each_context(request) | {
+        "title": "Set up",
+        "accounts": accounts[:ACCOUNTS],
+        "account": account,
+        "steps": steps,
+        "current": current,
+        "done": sum(step.is_done for step in steps),
+    }
+    return TemplateResponse(request, "agents/setup.html", context | _details(account))
+
+
+def _chosen(accounts: Any, key: str) -> Account | None:
+    """The account that the address names, else a mailbox without rules, else the first account."""
+    try:
+        named = accounts.filter(pk=key).first() if key else None
+    except (ValueError, ValidationError):
+        named = None
+    fresh = accounts.exclude(id__in=AllowedAction.objects.values("account_id"))
+    mailbox = fresh.filter(source__in=writable("mail")).first()
+    chosen: Account | None = named or mailbox or accounts.first()
+    return chosen
+
+
+def _list_picks(source: str) -> list[tuple[str, str, Catalogue]]:
+    """What may be picked for an account of this source."""
+    found = PICKS.get(BY_SOURCE[source].kind, ())
+    return [one for one in found if BY_NAME[one[0]].works_on(source)]
+
+
+def _steps(account: Account | None) -> list[Step]:
+    kind = BY_SOURCE[account.source].kind if account else "mail"
+    policy = AllowedAction.objects.filter(account=account)
+    listed = AllowedActionOption.objects.filter(account=account)
+    found = [Step(name="connect", title="Connect", is_done=account is not None)]
+    if account is None or _list_picks(account.source):
+        found.append(
+            Step(
+                name="pick",
+                title="Pick what it may touch",
+                is_done=bool(account) and listed.exists(),
+            )
+        )
+    found.append(
+        Step(name="preset", title="Choose its rules", is_done=bool(account) and policy.exists())
+    )
+    if kind == "mail":
+        tried = PastRun.objects.filter(account=account, state=PastRun.State.DONE)
+        on = policy.filter(action_type__in=SAFE[kind], enabled=True, approval_mode="auto")
+        found += [
+            Step(name="try", title="Try it", is_done=bool(account) and tried.exists()),
+            Step(name="switch", title="Switch it on", is_done=bool(account) and on.exists()),
+        ]
+    return found
+
+
+def _details(account: Account | None) -> dict[str, Any]:
+    if account is None:
+        return {}
+    kind = BY_SOURCE[account.source].kind
+    picks, problem = _picks(account)
+    policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}
+    back = f"{reverse('setup')}?{urlencode({'account': account.pk})}"
+    return {
+        "picks": picks,
+        "problem": problem,
+        "presets": [
+            (name, about, urlencode({"account": account.pk, "preset": name, "next": back}))
+            for name, about in presets.list_for(account).items()
+        ],
+        "has_policy": bool(policy),
+        "tried": PastRun.objects.filter(account=account).order_by("-created_at").first(),
+        "how_many": TRIED,
+        "safe": [
+            (
+                BY_NAME[name],
+                (row := policy.get(name)) and row.enabled and row.approval_mode == "auto",
+            )
+            for name in SAFE.get(kind, ())
+        ],
+    }
+
+
+def _picks(account: Account) -> tuple[list[Pick], str]:
+    """The provider's own lists, and why there are none."""
+    rows = AllowedActionOption.objects.filter(account=account, resource_type="")
+    listed: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        listed.setdefault((row.action_type, row.kind), set()).add(row.external_id)
+    ref = account.ref()
+    if _list_picks(account.source) and not reads.can_be_asked_here(ref):
+        return [], "This page cannot open the account's password, so it cannot read its lists."
+    try:
+        return [
+            Pick(
+                action_type=action_type,
+                title=BY_NAME[action_type].title,
+                kind=target,
+                names=target_names.read_names(ref, catalogue),
+                listed=frozenset(listed.get((action_type, target), ())),
+            )
+            for action_type, target, catalogue in _list_picks(account.source)
+        ], ""
+    except ProviderError as error:
+        return [], f"The provider did not give its lists: {error}."
+
+
+def _pick(request: HttpRequest, account: Account) -> None:
+    """What is ticked is listed, and what is not is listed no more. Only what the provider has can
+    be ticked."""
+    _need(request, *PICK_RIGHTS)
+    picks, problem = _picks(account)
+    for pick in picks:
+        wanted = {*request.POST.getlist(f"{pick.action_type}-{pick.kind}")} & pick.names.keys()
+        new = [
+            AllowedActionOption(
+                account=account,
+                action_type=pick.action_type,
+                source=account.source,
+                kind=pick.kind,
+                external_id=one,
+                name=pick.names[one],
+            )
+            for one in sorted(wanted - pick.listed)
+        ]
+        gone = AllowedActionOption.objects.filter(
+            account=account,
+            action_type=pick.action_type,
+            kind=pick.kind,
+            resource_type="",
+            external_id__in=(pick.listed & pick.names.keys()) - wanted,
+        )
+        ids = [*(row.pk for row in new), *gone.values_list("pk", flat=True)]
+        with changes.recording(AllowedActionOption, ids, author=author(request)):
+            gone.delete()
+            for row in new:
+                row.full_clean()
+                row.save(force_insert=True)
+    if problem:
+        messages.error(request, problem)
+    else:
+        messages.success(request, "The agent may touch what is ticked, and nothing else of these.")
+
+
+def _try(request: HttpRequest, account: Account) -> None:
+    _need(request, "agents.add_pastrun")
+    wanted = runs.Wanted(last=TRIED, is_trial=True, writes_drafts=True)
+    if not runs.find_mails(account.ref(), wanted):
+        messages.warning(request, "No mail of this account was read in yet. Come back when it was.")
+        return
+    try:
+        tasks.start_past_run(account.ref(), wanted, by=operator(request))
+    except runs.AlreadyOpen:
+        messages.warning(request, "A run over past mail is not over yet. Look at it first.")
+    else:
+        messages.success(request, "It is being tried. Nothing is done to any mail.")
+
+
+def _switch(request: HttpRequest, account: Account) -> None:
+    """One safe action is done without asking from now on, or asks again."""
+    _need(request, *SWITCH_RIGHTS)
+    name = request.POST.get("action", "")
+    if name not in SAFE.get(BY_SOURCE[account.source].kind, ()):
+        return
+    row = AllowedAction.objects.filter(account=account, action_type=name, resource_type="").first()
+    row = row or AllowedAction(
+        account=account, action_type=name, conditions=[{"kind": "sender_authenticated"}]
+    )
+    on = request.POST.get("on") == "1"
+    row.enabled, row.approval_mode = True, "auto" if on else "ask"
+    with changes.recording(AllowedAction, [row.pk], author=author(request)):
+        row.full_clean()
+        row.save()
+    title = BY_NAME[name].title
+    said = "is done without asking from now on" if on else "asks a person first from now on"
+    messages.success(request, f"“{title}” {said}.")
+
+
+def _nothing(request: HttpRequest, account: Account) -> None:
+    messages.error(request, "There is no such step.")
+
+
+def _need(request: HttpRequest, *rights: str) -> None:
+    if not request.user.has_perms(rights):
+        raise PermissionDenied
+
+
+_DO: Mapping[str, Callable[[HttpRequest, Account], None]] = {
+    "pick": _pick,
+    "try": _try,
+    "switch": _switch,
+}

@@ -1,0 +1,116 @@
+"""Guided setup, from a connected account to one safe action that is switched on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from agents.models import PastRun
+from audit.contracts import Filters
+from audit.ledger.selectors import actions
+from guardrails.models import AllowedAction, AllowedActionOption
+from integrations.models import Account, Membership, Organisation
+from tests.clients import log_in, log_in_superuser, read_page
+from tests.guardrails.office import Office, settle
+from tests.sandbox_server import RunningSandbox, running_sandbox
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[RunningSandbox]:
+    with running_sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def office(provider: RunningSandbox, settings: Any) -> Office:
+    return settle(provider, settings)
+
+
+def steps(client: Client, account: Account) -> dict[str, bool]:
+    answer = client.get(reverse("setup"), {"account": account.pk})
+    assert answer.status_code == 200
+    return {step.name: step.is_done for step in answer.context["steps"]}
+
+
+def press(client: Client, account: Account, **given: Any) -> Any:
+    return client.post(f"{reverse('setup')}?account={account.pk}", given, follow=True)
+
+
+def test_each_step_follows_from_the_rows_and_the_next_one_is_named(office: Office) -> None:
+    client, account = log_in_superuser("olga"), office.mailbox
+    page = read_page(client, reverse("setup"), account=account.pk)
+    assert steps(client, account) == {
+        "connect": True,
+        "pick": False,
+        "preset": False,
+        "try": False,
+        "switch": False,
+    }
+    assert 'aria-current="step"' in page
+
+    [label, *_] = sorted(
+        client.get(reverse("setup"), {"account": account.pk}).context["picks"][0].names
+    )
+    press(client, account, step="pick", **{"classify-label": [label, "invented"]})
+    listed = AllowedActionOption.objects.get(account=account)
+    assert (listed.action_type, listed.kind, listed.external_id) == ("classify", "label", label)
+    press(client, account, step="pick")
+    assert not AllowedActionOption.objects.exists()
+    filters = Filters(tenant_id=office.organisation.id, action_type="policy.change")
+    assert len(actions(filters=filters).rows) == 2  # listed, and no more
+
+    chosen = reverse("admin:guardrails_policy_import") + f"?account={account.pk}"
+    chosen += f"&preset=careful-mailbox&next={reverse('setup')}"
+    shown = client.get(chosen).context
+    applied = client.post(chosen, {"_save": "1", "text": shown["text"], "shown": shown["shown"]})
+    assert (applied.status_code, applied["Location"]) == (302, reverse("setup"))
+    assert steps(client, account)["preset"]
+
+    press(client, account, step="switch", action="archive", on="1")
+    row = AllowedAction.objects.get(account=account, action_type="archive")
+    assert (row.enabled, row.approval_mode) == (True, "auto")
+    assert steps(client, account)["switch"]
+    press(client, account, step="switch", action="archive", on="0")
+    row.refresh_from_db()
+    assert row.approval_mode == "ask"
+    press(client, account, step="switch", action="send_email", on="1")
+    assert AllowedAction.objects.filter(approval_mode="auto", action_type="send_email").count() == 0
+
+    nothing_read = press(client, account, step="try").content.decode()
+    assert "No mail of this account was read in yet." in nothing_read
+    assert not PastRun.objects.exists()
+    assert office.calls() == []
+
+
+def test_where_it_leads_after_a_preset_is_no_other_site(office: Office) -> None:
+    client, account = log_in_superuser("olga"), office.mailbox
+    chosen = reverse("admin:guardrails_policy_import")
+    chosen += f"?account={account.pk}&preset=careful-mailbox&next=//evil.example/"
+    shown = client.get(chosen).context
+    applied = client.post(chosen, {"_save": "1", "text": shown["text"], "shown": shown["shown"]})
+    assert applied["Location"].startswith(reverse("admin:guardrails_policy_explain"))
+
+
+def test_who_may_only_look_changes_nothing_and_others_see_no_account(office: Office) -> None:
+    looking = log_in("rita", "view_account", "view_allowedaction")
+    for given in (
+        {"step": "pick", "classify-label": ["x"]},
+        {"step": "try"},
+        {"step": "switch", "action": "archive", "on": "1"},
+    ):
+        assert press(looking, office.mailbox, **given).status_code == 403
+    assert not AllowedAction.objects.exists()
+
+    without = log_in("sam")
+    assert without.get(reverse("setup")).status_code == 403
+    Membership.objects.filter(user=User.objects.get(username="rita")).update(
+        organisation=Organisation.objects.create(slug="other", name="Other")
+    )
+    page = looking.get(reverse("setup"), {"account": office.mailbox.pk})
+    assert page.context["account"] is None
+    assert "No account is connected yet." in page.content.decode()
