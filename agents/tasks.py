@@ -29,6 +29,7 @@ from integrations.exceptions import ProviderError
 from integrations.llm import metering
 from integrations.models import Account, Organisation
 from integrations.ports.registry import writable
+from integrations.web import idempotency
 from knowledge import tasks as knowledge_tasks
 
 log = logging.getLogger(__name__)
@@ -195,6 +196,7 @@ def sweep() -> None:
         tidying.tidy_superseded,
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),
+        lambda: idempotency.prune(now=now),
         lambda: escalations.notify_again(now=now),
         lambda: change_request_news.notify_again(now=now),
         lambda: approval_news.announce(now=now),

@@ -24,6 +24,7 @@ from config.door.callers import is_known  # noqa: E402
 from config.door.connections import Limits, limited  # noqa: E402
 from config.door.lanes import Backlog, Lane, with_lanes  # noqa: E402
 from config.door.lifespan import with_lifespan  # noqa: E402
+from config.door.origins import with_origins  # noqa: E402
 from config.door.rates import Rate, with_rates  # noqa: E402
 from knowledge import checks  # noqa: E402
 
@@ -67,5 +68,6 @@ entrance = with_rates(
     entrance, rate=Rate(a_second=settings.ADDRESS_RATE, at_once=settings.ADDRESS_BURST)
 )
 application = with_lifespan(
-    entrance, refusals=lambda: [*start.find_refusals(), *checks.find_refusals()]
+    with_origins(entrance, origins=settings.API_ORIGINS),
+    refusals=lambda: [*start.find_refusals(), *checks.find_refusals()],
 )

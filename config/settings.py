@@ -367,6 +367,8 @@ SECURITY_SENDERS_FILE = env.str("SECURITY_SENDERS_FILE", default="")
 CHANGE_REQUESTS_PER_DAY = env.int("CHANGE_REQUESTS_PER_DAY", default=10)  # of one user
 
 # --- API -------------------------------------------------------------------------------
+# Sites whose pages may use the API from a browser, with commas between: “https://app.example”.
+API_ORIGINS: list[str] = env.list("API_ORIGINS", default=[])
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "integrations.web.authentication.ServiceTokenAuthentication",

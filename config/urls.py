@@ -15,6 +15,7 @@ from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
 from config import health, metrics
+from config.rest import errors
 from guardrails import api as guardrails
 from integrations import api as integrations
 from integrations.web.authentication import HasScope
@@ -151,6 +152,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("ledger/verify", verify_page, name="ledger-verify"),
     path("api/schema", SpectacularAPIView.as_view(**OPEN), name="schema"),
+    path("api/problems", errors.problems, name="problems"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema", **OPEN), name="docs"),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("accounts/", include("config.pages.log_in_urls")),

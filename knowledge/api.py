@@ -10,7 +10,6 @@ from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from integrations.contracts import ContentType, Source
 from integrations.llm.completions import Payer
@@ -18,6 +17,7 @@ from integrations.models import Account
 from integrations.models.preferences import find_zones
 from integrations.ports.registry import SYNCED
 from integrations.web.authentication import HasScope, caller_for, caller_of
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 from knowledge.contracts import FoundItem, SearchRequest, SyncProgress, TimeFilter
 from knowledge.search import retrieval
@@ -154,7 +154,7 @@ class FoundPage(serializers.Serializer[Any]):
     entities = FoundEntityFields(many=True)
 
 
-class SearchView(APIView):
+class SearchView(ApiView):
     permission_classes = [HasScope("chat")]  # who may chat may ask for all of it anyway
 
     @extend_schema(
@@ -194,7 +194,7 @@ def _parts(item: FoundItem) -> list[dict[str, Any]]:
     return [{"text": text, "found": found} for text, found in cut(item.snippet, item.highlights)]
 
 
-class SyncsView(APIView):
+class SyncsView(ApiView):
     permission_classes = MAY_SYNC
 
     @extend_schema(
@@ -218,15 +218,16 @@ class SyncsView(APIView):
         return Response(SyncFields(_visible(request, requested.run_id)).data, status=code)
 
 
-class SyncView(APIView):
+class SyncView(ApiView):
     permission_classes = MAY_SYNC
 
     @extend_schema(operation_id="read_sync", responses=SyncFields)
     def get(self, request: Request, sync_id: UUID) -> Response:
+        """How far a sync is, source by source."""
         return Response(SyncFields(_visible(request, sync_id)).data)
 
 
-class CancelSyncView(APIView):
+class CancelSyncView(ApiView):
     permission_classes = MAY_SYNC
 
     @extend_schema(

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from agents.activity import figures, rows, selection
 from agents.activity.outcomes import Outcome
-from agents.activity.selection import KINDS, Place, Wanted
+from agents.activity.selection import KINDS, Wanted
 from guardrails.comply import incidents
 from integrations.models import Account, Organisation
 from integrations.web.admin_pages import choose_organisation
+from integrations.web.cursors import Place
 
 RIGHTS = ("integrations.view_delivery", "agents.view_turn")
 PAGE_SIZE = 30

@@ -11,13 +11,14 @@ from django.urls import reverse
 from django.utils.text import Truncator
 
 from agents.activity.outcomes import COLOURS, Outcome
-from agents.activity.selection import CHAT, KINDS, Place, kind_of, moment_of
+from agents.activity.selection import CHAT, KINDS, kind_of, moment_of
 from agents.answer.records import STATUS_WORDS, describe, sentence_of
 from agents.models import Message, Turn
 from audit.contracts import ActionState
 from audit.ledger import selectors, timeline
 from guardrails.actions.registry import BY_NAME
 from integrations.models import Delivery
+from integrations.web.cursors import Place
 from knowledge.ingest.reading import SENTENCES
 from knowledge.models import Item
 

@@ -11,6 +11,7 @@ from agents.activity import outcomes
 from agents.models import Message, Turn
 from integrations.models import Delivery
 from integrations.ports.registry import BY_SOURCE
+from integrations.web.cursors import Place
 from knowledge.ingest.indexing import words_query
 from knowledge.models import Item
 
@@ -25,26 +26,6 @@ KINDS = {
     CHAT: "Request",
 }
 """What came, by the kind of its source; a request is what a user said to the agent."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where the list goes on: the last row before it. As text in addresses of pages."""
-
-    at: datetime
-    id: UUID
-
-    def __str__(self) -> str:
-        return f"{self.at.astimezone(UTC):%Y%m%dT%H%M%S.%f}_{self.id.hex}"
-
-    @classmethod
-    def parse(cls, text: str) -> "Place | None":
-        at, _, id = text.partition("_")
-        try:
-            found = datetime.strptime(at, "%Y%m%dT%H%M%S.%f").replace(tzinfo=UTC)
-            return cls(at=found, id=UUID(id))
-        except ValueError:
-            return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +113,7 @@ def within(rows: Any, wanted: Wanted, *, by: str) -> Any:
 def _newest(rows: Any, wanted: Wanted, *, by: str, limit: int) -> list[Any]:
     rows = within(rows, wanted, by=by)
     if last := wanted.before:
-        behind = Q(**{f"{by}__lt": last.at}) | Q(**{by: last.at, "pk__lt": last.id})
-        rows = rows.filter(behind, **{f"{by}__lte": last.at})  # twice: no index helps with an OR
+        rows = rows.filter(last.before(by))
     return list(rows.order_by(f"-{by}", "-pk")[:limit])
 
 

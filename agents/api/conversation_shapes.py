@@ -7,6 +7,8 @@ from rest_framework import serializers
 
 from agents.api.shapes import Citation
 from agents.models import Conversation, Message
+from integrations.web.cursors import PageFields
+from integrations.web.serializers import StrictCharField
 
 
 class ConversationRow(serializers.ModelSerializer[Conversation]):
@@ -46,3 +48,23 @@ class MessageRow(serializers.ModelSerializer[Message]):
     def get_metadata(self, message: Message) -> dict[str, Any] | None:
         is_answer = message.role == Message.Role.ASSISTANT
         return self.context["work"].get(message.turn_id) if is_answer else None
+
+
+class ConversationsFields(PageFields):
+    user_id = StrictCharField(max_length=200)
+
+
+class MessagesFields(PageFields):
+    tools = serializers.BooleanField(
+        default=False, help_text="With what tools gave back, as messages of their own."
+    )
+
+
+class ConversationPage(serializers.Serializer[Any]):
+    items = ConversationRow(many=True)
+    next_cursor = serializers.CharField(allow_null=True, help_text="Null after the last page.")
+
+
+class MessagePage(serializers.Serializer[Any]):
+    items = MessageRow(many=True)
+    next_cursor = serializers.CharField(allow_null=True, help_text="Null after the last page.")

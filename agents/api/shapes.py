@@ -189,6 +189,11 @@ class EscalationState(serializers.Serializer[Any]):
     answer = serializers.CharField(help_text="What the person answered; it is a message too.")
 
 
+class TurnProblem(serializers.Serializer[Any]):
+    code = serializers.CharField(help_text="What broke, or `limit` or `error`.")
+    detail = serializers.CharField(help_text="A sentence for people.")
+
+
 class ChatResponse(serializers.Serializer[Any]):
     session_id = serializers.UUIDField()
     turn_id = serializers.UUIDField()
@@ -196,6 +201,9 @@ class ChatResponse(serializers.Serializer[Any]):
     status = serializers.CharField(help_text="queued, running, finished or failed")
     ending = serializers.CharField(
         help_text="reply, question, escalated, limit, stopped or error; empty before the end"
+    )
+    problem = TurnProblem(
+        allow_null=True, help_text="Why there is no proper answer; null where there is one."
     )
     response = serializers.CharField()
     context_used = ContextUsed(many=True)

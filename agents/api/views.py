@@ -8,15 +8,19 @@ from uuid import UUID
 from django.conf import settings
 from django.core.signing import TimestampSigner
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from agents.answer import escalations
-from agents.api.conversation_shapes import ConversationRow, MessageRow
+from agents.api.conversation_shapes import (
+    ConversationPage,
+    ConversationsFields,
+    MessagePage,
+    MessagesFields,
+)
 from agents.api.shapes import (
     ChatRequest,
     ChatResponse,
@@ -35,8 +39,9 @@ from agents.turns.work import load_work, with_tool_messages
 from guardrails.approve.cards import list_cards
 from guardrails.policies import stopped
 from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
+from integrations.web.cursors import page
+from integrations.web.idempotency import ApiView
 
-PAGE = 50
 MAY_DECIDE = "approvals"  # who may chat may not confirm by that alone
 
 
@@ -107,7 +112,7 @@ def find_turn(auth: Caller, turn_id: UUID) -> Turn:
     return turn
 
 
-class ChatView(APIView):
+class ChatView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
@@ -116,7 +121,7 @@ class ChatView(APIView):
         return Response(build_response(run(request, ChatRequest.read(request.data))))
 
 
-class ChatStreamView(APIView):
+class ChatStreamView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(request=ChatRequest, responses={202: StreamStarted}, operation_id="chat_stream")
@@ -135,7 +140,7 @@ class ChatStreamView(APIView):
         )
 
 
-class TasksView(APIView):
+class TasksView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(request=TaskRequest, responses=TaskResponse, operation_id="task")
@@ -146,7 +151,7 @@ class TasksView(APIView):
         return Response(build_task(run(request, message)))
 
 
-class TurnView(APIView):
+class TurnView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(responses=ChatResponse, operation_id="turn")
@@ -155,7 +160,7 @@ class TurnView(APIView):
         return Response(build_response(find_turn(caller_of(request), turn_id).id))
 
 
-class StopView(APIView):
+class StopView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(request=None, responses=ChatResponse, operation_id="turn_stop")
@@ -167,26 +172,27 @@ class StopView(APIView):
         return Response(build_response(turn.id))
 
 
-class ConversationsView(APIView):
+class ConversationsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(
-        parameters=[OpenApiParameter("user_id", str, required=True)],
-        responses=ConversationRow(many=True),
+        parameters=[ConversationsFields],
+        responses=ConversationPage,
         operation_id="conversations",
     )
     def get(self, request: Request) -> Response:
-        """The user's newest sessions."""
-        user_id = request.query_params.get("user_id", "")
+        """The user's sessions, newest first."""
+        chosen = ConversationsFields.read(request.query_params.dict())
+        user_id = chosen["user_id"]
         auth = caller_for(request, user_id)
         rows = Conversation.objects.filter(
             organisation_id=auth.organisation_id, external_user_id=user_id
         ).annotate(waits_for_person=escalations.waits_in_conversation())
-        rows = rows.order_by("-updated_at")[:PAGE]
-        return Response(ConversationRow(rows, many=True).data)
+        items, after = page(rows, chosen, by="updated_at")
+        return Response(ConversationPage({"items": items, "next_cursor": after}).data)
 
 
-class ConversationView(APIView):
+class ConversationView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     def conversation(self, request: Request, conversation_id: UUID) -> Conversation:
@@ -198,22 +204,20 @@ class ConversationView(APIView):
         return row
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter(
-                "tools", bool, description="With what tools gave back, as messages of their own."
-            )
-        ],
-        responses=MessageRow(many=True),
+        parameters=[MessagesFields],
+        responses=MessagePage,
         operation_id="conversation",
     )
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """The newest messages of a session, oldest first."""
+        """The newest messages of a session, oldest first; the next page has older ones."""
+        chosen = MessagesFields.read(request.query_params.dict())
         row = self.conversation(request, conversation_id)
-        newest = list(row.messages.order_by("-created_at")[: 2 * PAGE])[::-1]
-        context = {"work": load_work({message.turn_id for message in newest})}
-        if request.query_params.get("tools") == "true":
-            newest = with_tool_messages(newest)
-        return Response(MessageRow(newest, many=True, context=context).data)
+        found, after = page(row.messages.all(), chosen, by="created_at")
+        items = found[::-1]
+        context = {"work": load_work({message.turn_id for message in items})}
+        if chosen["tools"]:
+            items = with_tool_messages(items)
+        return Response(MessagePage({"items": items, "next_cursor": after}, context=context).data)
 
     @extend_schema(responses={204: None}, operation_id="conversation_delete")
     def delete(self, request: Request, conversation_id: UUID) -> Response:
@@ -222,7 +226,7 @@ class ConversationView(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class StatusView(APIView):
+class StatusView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(responses=StatusResponse, operation_id="status")

@@ -58,6 +58,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "message_id": str(reply.id if reply else ""),
         "status": turn.state,
         "ending": turn.ending,
+        "problem": _problem(turn),
         "response": reply.content if reply else "",
         "context_used": [
             {key: entry.get(key) for key in ("n", "id", "source", "title", "relevance")}
@@ -99,6 +100,14 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "review": reply.metadata.get("review") if reply else None,
         "record": records.render_record(_decided_since(actions, decided)),
     }
+
+
+def _problem(turn: Turn) -> dict[str, str] | None:
+    """Why the turn has no proper answer; None where it has, or is not over."""
+    broke = turn.state == Turn.State.FAILED or turn.ending in (Turn.Ending.ERROR, Turn.Ending.LIMIT)
+    if not broke:
+        return None
+    return {"code": turn.error_code or turn.ending, "detail": f"{turn.get_ending_display()}."}
 
 
 def build_task(turn_id: UUID) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from agents.journal.statements import CHANNEL
 from agents.models import TurnEvent
 from agents.turns.responses import build_response, describe_event
 from integrations.database import notices
+from integrations.web.problems import MEDIA_TYPE, problem
 
 log = logging.getLogger(__name__)
 SALT = "turn-events"
@@ -200,7 +201,7 @@ async def _send_body(send: Send, body: bytes) -> None:
 
 
 async def _refuse(send: Send, status: int, code: str, message: str) -> None:
-    body = json.dumps({"error": {"code": code, "message": message}}).encode()
-    headers = [(b"content-type", b"application/json")]
+    body = json.dumps(problem(status, code, message)).encode()
+    headers = [(b"content-type", MEDIA_TYPE.encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -3,13 +3,14 @@
 import json
 
 from config.door.lifespan import Send
+from integrations.web.problems import MEDIA_TYPE, problem
 
 
 async def refuse(send: Send, status: int, code: str, sentence: str, *, wait: int = 0) -> None:
     """One error, after which the connection is closed: the rest of the request may be missing.
     `wait`: after how many seconds to come again."""
-    body = json.dumps({"error": {"code": code, "message": sentence}}).encode()
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    body = json.dumps(problem(status, code, sentence)).encode()
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
     headers.append((b"content-length", str(len(body)).encode()))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

@@ -15,6 +15,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
+from integrations.web.problems import MEDIA_TYPE, problem
+
 # One household or server has a whole /64 of IPv6.
 V6_PREFIX = 64
 
@@ -149,8 +151,8 @@ class LimitedProtocol(H11Protocol):
         """Answer, where no answer has started, and close."""
         if self.transport.is_closing():
             return
-        body = json.dumps({"error": {"code": code, "message": sentence}}).encode()
-        headers = [("Content-Type", "application/json"), ("Connection", "close")]
+        body = json.dumps(problem(status, code, sentence)).encode()
+        headers = [("Content-Type", MEDIA_TYPE), ("Connection", "close")]
         headers.append(("Content-Length", str(len(body))))
         if wait:
             headers.append(("Retry-After", str(wait)))

@@ -1,6 +1,6 @@
-"""One shape for every error of the API: `{"error": {"code", "message", "fields"?}}`.
+"""Every error of the API as a problem of RFC 9457 (`integrations.web.problems`).
 
-The message is a sentence for people; details of what broke go to the log only.
+Its `detail` is a sentence for people; what broke goes to the log only.
 """
 
 import logging
@@ -12,6 +12,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from rest_framework import exceptions, status
 from rest_framework.parsers import JSONParser
@@ -20,8 +21,10 @@ from rest_framework.views import set_rollback
 
 from integrations.database import trouble
 from integrations.network import strict_json
+from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
 log = logging.getLogger(__name__)
+BROKEN = "Something broke on our side. It is in the log."
 
 
 class TooLarge(exceptions.APIException):
@@ -57,19 +60,12 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
         error = TooLarge()
     if found := trouble.describe(error):
         log.warning("api.not_stored", extra={"code": found.code})
-        return Response(
-            body(found.code, found.sentence),
-            status=status.HTTP_503_SERVICE_UNAVAILABLE,
-            headers={"Retry-After": str(found.wait)},
-        )
+        return _problem(503, found.code, found.sentence, headers={"Retry-After": str(found.wait)})
     if not isinstance(error, exceptions.APIException):
         log.error("api.error", exc_info=error)
         if settings.TESTING:
             return None
-        return Response(
-            body("server_error", "Something broke on our side. It is in the log."),
-            status=status.HTTP_500_INTERNAL_SERVER_ERROR,
-        )
+        return _problem(500, "server_error", BROKEN)
     headers = {}
     if header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = header
@@ -79,18 +75,22 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
         fields = flatten(error.detail)
         first = next(iter(fields.items()), ("", "The request is not valid."))
         sentence = f"{first[0]}: {first[1]}" if first[0] else first[1]
-        return Response(body("invalid", sentence, fields), status=error.status_code)
+        return _problem(error.status_code, "invalid", sentence, fields=fields)
     code = error.get_codes()
-    return Response(
-        body(code if isinstance(code, str) else "error", str(error.detail)),
-        status=error.status_code,
-        headers=headers,
-    )
+    name = code if isinstance(code, str) else "bad_request"
+    return _problem(error.status_code, name, str(error.detail), headers=headers)
 
 
-def body(code: str, message: str, fields: Mapping[str, str] | None = None) -> dict[str, Any]:
-    error: dict[str, Any] = {"code": code, "message": message}
-    return {"error": error | ({"fields": dict(fields)} if fields else {})}
+def _problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    fields: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    body = problem(status, code, detail, fields)
+    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
 
 
 def flatten(detail: Any, path: str = "") -> dict[str, str]:
@@ -123,11 +123,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
         answer = _answer(request, 503, found.code, found.sentence)
         answer.headers["Retry-After"] = str(found.wait)
         return answer
-    return _answer(request, 500, "server_error", "Something broke on our side. It is in the log.")
+    return _answer(request, 500, "server_error", BROKEN)
 
 
 def _answer(request: HttpRequest, status: int, code: str, sentence: str) -> HttpResponse:
     """A page for browsers, which touches no database; the shape of all errors for programs."""
     if "text/html" in request.headers.get("Accept", ""):
         return HttpResponse(render_to_string("error.html", {"sentence": sentence}), status=status)
-    return JsonResponse(body(code, sentence), status=status)
+    return JsonResponse(problem(status, code, sentence), status=status, content_type=MEDIA_TYPE)
+
+
+def problems(request: HttpRequest) -> HttpResponse:
+    """What each code means, where the `type` of a problem leads."""
+    return render(request, "problems.html", {"problems": sorted(PROBLEMS.items())})

@@ -11,7 +11,6 @@ from rest_framework import exceptions
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.actions.base import InvalidArguments
 from guardrails.api.approval_shapes import (
@@ -35,9 +34,10 @@ from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.models import Approval
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 
 
-class ApprovalsView(APIView):
+class ApprovalsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(
@@ -67,7 +67,7 @@ class ApprovalsView(APIView):
             return Response([describe_card(card) for card in found])
 
 
-class DecideView(APIView):
+class DecideView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Word, responses=Decided, operation_id="approval_decide")
@@ -92,7 +92,7 @@ class DecideView(APIView):
             return Response(_decided(card, result))
 
 
-class DecideAllView(APIView):
+class DecideAllView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Batch, responses=Outcomes, operation_id="approvals_decide")
@@ -118,7 +118,7 @@ class DecideAllView(APIView):
         return Response({"results": [describe_outcome(answer) for answer in answers]})
 
 
-class EditView(APIView):
+class EditView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Change, responses=Decided, operation_id="approval_edit")
@@ -144,7 +144,7 @@ class EditView(APIView):
             return Response(_decided(card, result))
 
 
-class DelegateView(APIView):
+class DelegateView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Delegation, responses=Card, operation_id="approval_delegate")
@@ -165,7 +165,7 @@ class DelegateView(APIView):
             return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
 
 
-class EscalateView(APIView):
+class EscalateView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Escalation, responses=Card, operation_id="approval_escalate")

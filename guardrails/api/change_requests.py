@@ -7,7 +7,6 @@ from rest_framework import exceptions, serializers, status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for, speaking_to
@@ -16,6 +15,7 @@ from guardrails.approve.change_request_rows import list_requests
 from guardrails.contracts.cards import ChangeRequestCard
 from guardrails.models import ChangeRequest
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
@@ -46,7 +46,7 @@ class ChangeRequestRow(serializers.Serializer[Any]):
     sentence = serializers.CharField(help_text="How far it is, in words.")
 
 
-class ChangeRequestsView(APIView):
+class ChangeRequestsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(

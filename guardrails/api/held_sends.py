@@ -8,7 +8,6 @@ from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for
@@ -16,6 +15,7 @@ from guardrails.contracts.cards import HeldSendCard
 from guardrails.execute import held_sends
 from guardrails.models import HeldSend
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
@@ -38,7 +38,7 @@ class Recall(StrictSerializer):
     user_id = StrictCharField(max_length=200)
 
 
-class HeldSendsView(APIView):
+class HeldSendsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(
@@ -62,7 +62,7 @@ class HeldSendsView(APIView):
         return Response([_row(card) for card in cards])
 
 
-class RecallView(APIView):
+class RecallView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Recall, responses=HeldRow, operation_id="held_send_recall")

@@ -8,7 +8,6 @@ from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.actions import registry
 from guardrails.api.scope import accounts_of
@@ -18,6 +17,7 @@ from guardrails.gather.policy_rows import policy_snapshots
 from guardrails.policies import explain, simulation
 from guardrails.policies.capabilities import find_capabilities
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 VERDICTS = ["allow", "ask", "refuse"]
@@ -106,7 +106,7 @@ class Simulated(serializers.Serializer[Any]):
     policy_digest = serializers.CharField()
 
 
-class PolicyView(APIView):
+class PolicyView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("policy")]
 
     @extend_schema(
@@ -122,7 +122,7 @@ class PolicyView(APIView):
         return Response([_may_do(one) for account in accounts for one in found[account.id]])
 
 
-class EffectiveView(APIView):
+class EffectiveView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("policy")]
 
     @extend_schema(
@@ -156,7 +156,7 @@ class EffectiveView(APIView):
         return Response(Effective({"actions": actions, "reach": reach}).data)
 
 
-class SimulateView(APIView):
+class SimulateView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("policy")]
 
     @extend_schema(request=Wish, responses=Simulated, operation_id="policy_simulate")

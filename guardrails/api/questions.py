@@ -7,7 +7,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.api.approval_shapes import Outcomes, Question, QuestionWord, UserOf
 from guardrails.api.approvals import describe_card, describe_outcome, in_http_terms
@@ -16,9 +15,10 @@ from guardrails.approve import approvals, questions
 from guardrails.approve.cards import list_cards
 from guardrails.contracts.cards import QuestionCard
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 
 
-class QuestionsView(APIView):
+class QuestionsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(
@@ -41,7 +41,7 @@ class QuestionsView(APIView):
             return Response([_question(one) for one in questions.group(found)])
 
 
-class DecideQuestionView(APIView):
+class DecideQuestionView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=QuestionWord, responses=Outcomes, operation_id="question_decide")

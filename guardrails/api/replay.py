@@ -7,7 +7,6 @@ from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.api.scope import accounts_of
 from guardrails.decide.policy_file import with_file
@@ -21,6 +20,7 @@ from guardrails.policies.simulation import Difference, Replay
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 MOST = 1000
@@ -96,7 +96,7 @@ class Replayed(serializers.Serializer[Any]):
     differences = Differing(many=True, help_text="Newest first.")
 
 
-class ReplayView(APIView):
+class ReplayView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("policy")]
 
     @extend_schema(request=ReplayWish, responses=Replayed, operation_id="policy_replay")

@@ -8,11 +8,11 @@ from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from guardrails.api.scope import caller_for
 from guardrails.execute import undo
 from integrations.web.authentication import HasScope
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
@@ -31,7 +31,7 @@ class Undone(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class UndoView(APIView):
+class UndoView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("approvals")]
 
     @extend_schema(request=Command, responses=Undone, operation_id="action_undo")

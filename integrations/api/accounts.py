@@ -22,6 +22,7 @@ from integrations.exceptions import ProviderError, RateLimited
 from integrations.models import Account
 from integrations.providers.imap.servers import MailServers, read_server
 from integrations.web.authentication import Caller, HasScope, TokenThrottle, caller_for
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 SECURITY = ("tls", "starttls")
@@ -165,7 +166,7 @@ class UserOf(StrictSerializer):
     user_id = StrictCharField(max_length=200)
 
 
-class TrialView(APIView):
+class TrialView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
     throttle_classes = [TokenThrottle, TrialThrottle]
 
@@ -208,7 +209,7 @@ class TrialView(APIView):
         )
 
 
-class AccountsView(APIView):
+class AccountsView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
     USER = [OpenApiParameter("user_id", str, required=True)]
 
@@ -236,7 +237,7 @@ class AccountsView(APIView):
         return Response(_described(account), status=status.HTTP_201_CREATED)
 
 
-class DisconnectView(APIView):
+class DisconnectView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
 
     @extend_schema(request=UserOf, responses=AccountFields, operation_id="account_disconnect")

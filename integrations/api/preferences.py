@@ -9,11 +9,11 @@ from rest_framework import exceptions, serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from integrations.contracts import preferences as said
 from integrations.models import Account, UserPreferences
 from integrations.web.authentication import HasScope, caller_for
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 
@@ -85,7 +85,7 @@ class PreferencesShape(PreferencesChange):
 FIELDS = ("name", "language", "time_zone", "working_hours", "signature")
 
 
-class PreferencesView(APIView):
+class PreferencesView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
     USER = [OpenApiParameter("user_id", str, required=True)]
 

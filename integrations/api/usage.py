@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from integrations.models import ModelCall
 from integrations.web.authentication import HasScope, caller_for, caller_of
+from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 MOST_ROWS = 1000
@@ -42,7 +42,7 @@ class UsageShape(serializers.Serializer[Any]):
     rows = UsageRow(many=True, help_text="The dearest first, at most 1,000.")
 
 
-class UsageView(APIView):
+class UsageView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     @extend_schema(

@@ -4,6 +4,7 @@ from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarWrite
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
+from integrations.models.kept_answers import KeptAnswer
 from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
@@ -24,6 +25,7 @@ __all__ = [
     "Delivery",
     "IssueMark",
     "IssueWrite",
+    "KeptAnswer",
     "MailMark",
     "MailPlace",
     "MailState",

@@ -21,6 +21,7 @@ from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
 from integrations.models import Credential
+from integrations.web.problems import MEDIA_TYPE, problem
 
 log = logging.getLogger(__name__)
 # GitHub's name for it, and Jira's.
@@ -77,4 +78,5 @@ def _claim(account_id: UUID) -> bool:
 
 
 def _said(status: int, code: str, sentence: str) -> HttpResponse:
-    return JsonResponse({"error": {"code": code, "message": sentence}}, status=status)
+    said = problem(status, code, sentence)
+    return JsonResponse(said, status=status, content_type=MEDIA_TYPE)

@@ -24,6 +24,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from integrations.contracts.events import ItemEvent, WebhookEvent
 from integrations.database import trouble
 from integrations.network import strict_json
+from integrations.web.problems import MEDIA_TYPE, problem
 
 log = logging.getLogger(__name__)
 Accept = Callable[[str, str, ItemEvent], tuple[UUID, bool]]
@@ -115,14 +116,15 @@ class WebhookView(View):
         except Refused as refused:
             known = slug if slug in settings.WEBHOOK_SECRETS else None
             log.info("webhook.refused", extra={"code": refused.code, "organisation": known})
-            error = {"code": refused.code, "message": refused.sentence}
-            return JsonResponse({"error": error}, status=refused.status)
+            said = problem(refused.status, refused.code, refused.sentence)
+            return JsonResponse(said, status=refused.status, content_type=MEDIA_TYPE)
         except (DatabaseError, InterfaceError) as error:
             if (found := trouble.describe(error)) is None:
                 raise
             log.warning("webhook.not_stored", extra={"code": found.code, "organisation": slug})
-            said = {"error": {"code": found.code, "message": found.sentence}}
-            return JsonResponse(said, status=503, headers={"Retry-After": str(found.wait)})
+            again = {"Retry-After": str(found.wait)}
+            said = problem(503, found.code, found.sentence)
+            return JsonResponse(said, status=503, headers=again, content_type=MEDIA_TYPE)
 
     def accept(self, request: HttpRequest, slug: str) -> HttpResponse:
         length = request.headers.get("Content-Length", "")

@@ -20,6 +20,7 @@ from agents.context import people
 from agents.turns.streams import App, Receive, Scope, Send
 from integrations.providers.mcp.session import NotInstalled, is_installed
 from integrations.web.authentication import Caller, TokenThrottle, caller_by_token
+from integrations.web.problems import MEDIA_TYPE, problem
 
 PATH = "/mcp"
 USER_HEADER = b"x-user-id"
@@ -106,8 +107,8 @@ def _is_ours(host: str) -> bool:
 
 
 async def _refuse(send: Send, closed: Closed) -> None:
-    body = json.dumps({"error": {"code": closed.code, "message": closed.sentence}}).encode()
-    headers = [(b"content-type", b"application/json")]
+    body = json.dumps(problem(closed.status, closed.code, closed.sentence)).encode()
+    headers = [(b"content-type", MEDIA_TYPE.encode())]
     if closed.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     if closed.status == 405:

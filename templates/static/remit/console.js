@@ -36,7 +36,7 @@ async function call(url, body = null) {
     throw new Refused("You are not logged in any more. Reload this page.");
   }
   const answer = isJson(response) ? await response.json() : {};
-  if (!response.ok) throw new Refused(answer.error?.message ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw new Refused(answer.detail ?? answer.error?.message ?? `The server answered ${response.status}.`);
   return answer;
 }
 
@@ -226,7 +226,7 @@ async function lookForPerson() {
   try {
     const row = listed(await sessionRows());
     if (mine !== shown || busy || row?.waits_for_person) return;
-    const said = await call(`${root.dataset.conversations}/${session}`);
+    const { items: said } = await call(`${root.dataset.conversations}/${session}?limit=100`);
     if (mine !== shown || busy) return;
     handedOver = false;
     const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
@@ -333,7 +333,7 @@ function startSession() {
   box.focus();
 }
 
-const sessionRows = () => call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`);
+const sessionRows = async () => (await call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`)).items;
 
 /** Lists these sessions. Gives the current one. */
 function listed(rows, current = session) {
@@ -376,7 +376,7 @@ async function openSession(row) {
   handedOver = row.waits_for_person;
   const mine = shown;
   try {
-    const said = await call(`${root.dataset.conversations}/${row.id}`);
+    const { items: said } = await call(`${root.dataset.conversations}/${row.id}?limit=100`);
     if (mine !== shown) return;
     log.append(...said.filter((one) => one.content).map(spoken));
     const last = said.findLast((one) => one.role !== "person");

@@ -31,12 +31,12 @@ def organisation() -> Organisation:
     return found
 
 
-def post(token: str, body: Any, path: str = "/api/v1/chat") -> Any:
+def post(token: str, body: Any, path: str = "/api/v1/chat", key: str | None = None) -> Any:
     return Client().post(
         path,
         data=body if isinstance(body, bytes) else json.dumps(body).encode(),
         content_type="application/json",
-        headers={"Authorization": f"Bearer {token}"},
+        headers={"Authorization": f"Bearer {token}"} | ({"Idempotency-Key": key} if key else {}),
     )
 
 
@@ -72,6 +72,7 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "message_id": str(reply.id),
         "status": "finished",
         "ending": "reply",
+        "problem": None,
         "response": "Hello Maya.",
         "context_used": [],
         "pending_actions": [],
@@ -282,6 +283,36 @@ def test_bad_input_is_refused_with_a_sentence_and_nothing_is_stored(
     assert not Turn.objects.exists()
 
 
+@pytest.mark.parametrize("model", [["Hello.", "Hello again."]], indirect=True)
+def test_a_session_is_read_page_by_page(token: str, model: ScriptedModel) -> None:
+    own = say(token, "Hello")["session_id"]
+    say(token, "Again", own)
+
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    address, said, cursor = f"/api/v1/conversations/{own}?limit=3", [], None
+    for _ in range(2):
+        page = client.get(address + (f"&cursor={cursor}" if cursor else "")).json()
+        said, cursor = [m["content"] for m in page["items"]] + said, page["next_cursor"]
+    assert said == ["Hello", "Hello.", "Again", "Hello again."]
+    assert cursor is None
+    assert client.get(f"{address}&cursor=x").status_code == 400
+
+
+@pytest.mark.parametrize("model", [["Hello."]], indirect=True)
+def test_one_message_sent_twice_with_a_key_is_one_turn(token: str, model: ScriptedModel) -> None:
+    body = {"user_id": "maya", "message": "Hello"}
+
+    first = post(token, body, key="k1")
+    again = post(token, body, key="k1")
+    other = post(token, body | {"message": "Bye"}, key="k1")
+
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert again.json() == first.json()
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    assert Turn.objects.count() == 1
+
+
 @pytest.mark.parametrize("model", [["Hello."]], indirect=True)
 def test_another_users_session_is_as_unknown_as_none(token: str, model: ScriptedModel) -> None:
     session = say(token, "Hello")["session_id"]
@@ -354,13 +385,14 @@ def test_a_session_can_be_listed_read_and_deleted(
     messages = client.get(f"/api/v1/conversations/{session}").json()
     deleted = client.delete(f"/api/v1/conversations/{session}")
 
-    (row,) = listed
+    assert listed["next_cursor"] is messages["next_cursor"] is None
+    (row,) = listed["items"]
     assert (row["id"], row["title"], row["waits_for_person"]) == (session, "Hello", False)
-    assert [(m["role"], m["content"]) for m in messages] == [
+    assert [(m["role"], m["content"]) for m in messages["items"]] == [
         ("user", "Hello"),
         ("assistant", "Hello."),
     ]
-    asked, said = (m["metadata"] for m in messages)
+    asked, said = (m["metadata"] for m in messages["items"])
     assert asked is None
     assert said == {"tool_calls": [], "token_count": 15, "model": settings.CHAT_MODEL}
     assert deleted.status_code == 204
@@ -375,8 +407,8 @@ def test_what_tools_were_asked_and_gave_back_can_be_read(token: str, model: Scri
     session = say(token, "Look")["session_id"]
     client = Client(headers={"Authorization": f"Bearer {token}"})
 
-    plain = client.get(f"/api/v1/conversations/{session}").json()
-    whole = client.get(f"/api/v1/conversations/{session}?tools=true").json()
+    plain = client.get(f"/api/v1/conversations/{session}").json()["items"]
+    whole = client.get(f"/api/v1/conversations/{session}?tools=true").json()["items"]
 
     assert [one["role"] for one in plain] == ["user", "assistant"]
     assert [one["role"] for one in whole] == ["user", "tool", "assistant"]

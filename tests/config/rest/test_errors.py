@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -5,6 +8,7 @@ from django.urls import reverse
 
 from agents.models import Turn
 from integrations.models import Account, Organisation, ServiceToken
+from integrations.web.problems import PROBLEMS
 from tests.database import failing_with
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -61,3 +65,43 @@ def test_what_there_is_not_is_said_to_a_person_on_a_page() -> None:
     assert [one.status_code for one in answers] == [404, 404]
     assert "<h1>There is no such page.</h1>" in answers[0].content.decode()
     assert answers[1].json()["error"]["code"] == "not_found"
+
+
+def test_an_error_is_a_problem_with_a_code_that_leads_to_what_it_means() -> None:
+    organisation = Organisation.objects.create(slug="default", name="Default")
+    token = ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    answer = client.post("/api/v1/chat", {"message": 1}, content_type="application/json")
+    nobody = Client().get("/api/v1/status")
+    page = Client().get("/api/problems").content.decode()
+
+    found = answer.json()
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert {key: found[key] for key in ("type", "title", "status", "code")} == {
+        "type": "/api/problems#invalid",
+        "title": "A value is missing or not valid",
+        "status": 400,
+        "code": "invalid",
+    }
+    assert set(found["fields"]) == {"user_id", "message"}
+    assert (nobody.status_code, nobody.json()["code"]) == (401, "not_authenticated")
+    assert all(f'id="{code}"' in page for code in PROBLEMS)
+
+
+def test_each_code_that_the_api_answers_with_says_what_it_means() -> None:
+    rooms = ["agents/api", "audit/api", "guardrails/api", "integrations/api", "integrations/web"]
+    files = [one for room in rooms for one in Path(room).rglob("*.py")]
+    files += [
+        Path("knowledge/api.py"),
+        *Path("config").rglob("*.py"),
+        Path("agents/turns/streams.py"),
+    ]
+    said = (
+        r'(?:(?<![_.])code|default_code) ?= ?"([a-z_]+)"'
+        r'|(?:refuse|Refused|Closed)\((?:send, )?\d{3}, "([a-z_]+)"'
+    )
+    codes = {a or b for one in files for a, b in re.findall(said, one.read_text())}
+
+    assert len(codes) > 25
+    assert codes - set(PROBLEMS) == set()

@@ -5,6 +5,7 @@ documented."""
 import os
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
@@ -59,3 +60,26 @@ def test_each_operation_answers_as_documented(label: str, token: str) -> None:
         case.validate_response(case.call(headers=headers), checks=CHECKS)
 
     answers_well()
+
+
+def test_each_operation_has_a_summary_a_group_its_errors_and_an_example_that_fits() -> None:
+    raw: Any = SCHEMA.raw_schema
+    groups = {tag["name"] for tag in raw["tags"]}
+    operations = [one for path in raw["paths"].values() for one in path.values()]
+
+    for one in operations:
+        assert 3 < len(one["summary"]) < 80, one["operationId"]
+        assert set(one["tags"]) <= groups
+        assert {"400", "401", "403", "404", "429", "500", "503"} <= set(one["responses"])
+        if "requestBody" in one:
+            body = one["requestBody"]["content"]["application/json"]
+            jsonschema.validate(body["example"], raw | body["schema"])
+    keys = {
+        one["operationId"]
+        for path, ways in raw["paths"].items()
+        for method, one in ways.items()
+        if method == "post"
+        and path.startswith("/api/")
+        and not any(given["name"] == "Idempotency-Key" for given in one["parameters"])
+    }
+    assert keys == set()

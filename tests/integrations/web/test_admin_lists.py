@@ -91,6 +91,8 @@ def test_no_list_asks_a_whole_table_for_the_values_to_filter_by(
 
     table = f'FROM "{model._meta.db_table}"'
     asked = [query["sql"] for query in queries if table in query["sql"]]
+    # What is stopped says how many mails were left alone, by an index of those alone.
+    asked = [sql for sql in asked if not sql.startswith('SELECT "guardrails_killswitch"')]
     assert page.status_code == 200
     assert asked
     assert [sql for sql in asked if sql.startswith(("SELECT DISTINCT", "SELECT COUNT"))] == []

@@ -33,7 +33,10 @@ def test_a_token_opens_its_scope(organisation: Organisation) -> None:
 
     response = conversations(token)
 
-    assert (response.status_code, response.json()) == (200, [])
+    assert (response.status_code, response.json()) == (
+        200,
+        {"items": [], "next_cursor": None},
+    )
     row.refresh_from_db()
     assert row.last_used_at is not None
     assert token not in str(vars(row))

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("integrations", "0005_delivery_sender"),
+        ("integrations", "0006_known_tools"),
     ]
 
     operations = [
