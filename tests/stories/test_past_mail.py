@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -143,7 +144,10 @@ def test_mail_that_was_answered_since_gets_no_draft_whatever_the_model_wants(
     )
     PastMail.objects.exclude(id=answered.id).delete()
     asked = {"email_id": answered.source_id, "body": "Hello"}
-    wishes = [("draft", asked), ("execute_action", {"action_type": "draft", "params": asked})]
+    wishes: list[tuple[str, dict[str, Any] | str]] = [
+        ("draft", asked),
+        ("execute_action", {"action_type": "draft", "params": asked}),
+    ]
     with scripted({READER: [*map(calls, wishes), "Done."]}):
         office.drain()
 

@@ -33,5 +33,5 @@ def test_the_reader_learns_how_like_mail_lies_and_who_touched_it_last() -> None:
 @pytest.mark.django_db
 def test_nothing_is_asked_for_of_a_sender_who_is_not_proved() -> None:
     account = mailbox().ref()
-    given = {"sender": "a@b.example", "list_id": "", "authenticated": False}
-    assert earlier.list_earlier(account, **given) == ()
+    found = earlier.list_earlier(account, sender="a@b.example", list_id="", authenticated=False)
+    assert found == ()

@@ -147,7 +147,11 @@ def test_names_stand_for_targets_of_this_action_alone() -> None:
 
 def test_what_a_check_of_remits_own_refused_is_left_to_the_guardrails() -> None:
     """A disguised address is no slip: it is refused there, and recorded."""
-    letter = {"to": ["Ann <eve@evil.example>, ann@b.com"], "subject": "S", "body": "B"}
+    letter: dict[str, Any] = {
+        "to": ["Ann <eve@evil.example>, ann@b.com"],
+        "subject": "S",
+        "body": "B",
+    }
     assert completed("send_email", **letter) == letter
     assert completed("no_such_action", x=1) == {"x": 1}
     assert completed("send_email", **letter | {"subject": 7}) == letter | {"subject": 7}

@@ -11,7 +11,8 @@ from agents.contracts import ToolResult, failure
 from agents.journal import guards, journal
 from agents.tools import hooks
 from agents.tools.base import Tool, ToolContext
-from tests.agents.tools.test_dispatch import OK, Bench, Nothing, ledger_rows, never
+from tests.agents.tools.bench import Bench
+from tests.agents.tools.test_dispatch import OK, Nothing, ledger_rows, never
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 

@@ -21,9 +21,11 @@ MAYA = "maya@company.com"
 def maya(summariser: ScriptedModel) -> Bench:
     """With three issues that are hers, one of them done, and one that is nobody's."""
     tracker = account(source="jira")
-    for number, fields in enumerate(
-        ({"status": "Done"}, {"status": "To Do"}, {"status": "In Progress"}, {"assignee": None})
-    ):
+    given: list[dict[str, Any]] = [
+        *({"status": "Done"}, {"status": "To Do"}, {"status": "In Progress"}),
+        {"assignee": None},
+    ]
+    for number, fields in enumerate(given):
         known = {"id": f"i{number}", "key": f"PROJ-{number}", "assignee": MAYA}
         take(tracker, issue(**known | fields))
     return Bench(tracker)

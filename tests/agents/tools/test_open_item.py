@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 def test_a_long_text_is_read_part_by_part_and_none_is_lost(summariser: ScriptedModel) -> None:
     files = account(source="gdrive")
-    item_id = take(files, document()).item_id
+    item_id = str(take(files, document()).item_id)
     text = " ".join(str(number) for number in range(3000))
     Item.objects.filter(id=item_id).update(text=text)
     bench = Bench(files)

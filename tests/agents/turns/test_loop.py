@@ -146,9 +146,8 @@ def test_a_specialist_spends_from_its_turns_limits(turn: Turn, settings: Any, mo
     settings.TURN_MAX_TOKENS = most
     specialist = "You are Remit's task specialist."
     script: Script = {ORCHESTRATOR: [DELEGATES, "Done."] if most == 31 else [DELEGATES]}
-    if most > 15:
-        script[specialist] = ["I prepared nothing."]
-    with scripted_model(settings, script) as model:
+    asked: Script = {specialist: ["I prepared nothing."]} if most > 15 else {}
+    with scripted_model(settings, {**script, **asked}) as model:
         turns.run_turn(turn.id)
 
     expected = ("reply", "Done.") if most == 31 else ("limit", LIMIT_SENTENCES["tokens"])
