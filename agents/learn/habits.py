@@ -62,7 +62,8 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     decided = by_hand | find_decisions(rows)
     heads |= mails.load_by_ids(account.id, decided.keys() - heads.keys())
     new, proposed = 0, 0
-    for pattern, example in find_repeated(decided, heads):
+    own = domain_of(account.address) if "@" in account.address else ""
+    for pattern, example in find_repeated(decided, heads, own_domain=own):
         found = precedents.weigh(pattern, heads.values(), done=done, filings=filings)
         if not proposals.is_habit(found):
             continue
@@ -158,11 +159,13 @@ def find_decisions(rows: Iterable[Recorded]) -> dict[str, Steps]:
 
 
 def find_repeated(
-    decided: Mapping[str, Steps], heads: Mapping[str, StoredMail]
+    decided: Mapping[str, Steps], heads: Mapping[str, StoredMail], *, own_domain: str = ""
 ) -> Iterator[tuple[Pattern, StoredMail]]:
     """A pattern, with a mail as its example, for each list or proved sender whose mail was treated
     alike often enough; where it was not, for each of its subjects; and for a domain of several
-    senders none of whom wrote often enough. Pure."""
+    senders none of whom wrote often enough. What was done with one thread is done once, so that to
+    put a thread away is no word about all who wrote in it; and no domain stands for colleagues.
+    Pure."""
     groups: dict[Anchor, list[tuple[Steps, StoredMail]]] = defaultdict(list)
     for item_id, steps in decided.items():
         mail = heads.get(item_id)
@@ -172,9 +175,10 @@ def find_repeated(
     for (kind, value, subject), alike in sorted(groups.items(), key=lambda one: one[0]):
         found = [mail for _, mail in alike]
         treated = {steps for steps, _ in alike}
-        if len(found) < proposals.ENOUGH or len(treated) > 1 or (kind, value) in yielded:
+        threads = {mail.thread_id or mail.source_id for mail in found}
+        if len(threads) < proposals.ENOUGH or len(treated) > 1 or (kind, value) in yielded:
             continue
-        if kind == "domain" and not _stands_for_all(found):
+        if kind == "domain" and (value == own_domain or not _stands_for_all(found)):
             continue
         if not subject:
             yielded.add((kind, value))

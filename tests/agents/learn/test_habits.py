@@ -34,7 +34,10 @@ def recorded(action_type: str, arguments: dict[str, Any], **changes: Any) -> Rec
 
 
 def heads(number: int, **changes: Any) -> dict[str, StoredMail]:
-    return {f"m{n}": replace(MAIL, source_id=f"m{n}", **changes) for n in range(number)}
+    return {
+        f"m{n}": replace(MAIL, **({"source_id": f"m{n}", "thread_id": f"t{n}"} | changes))
+        for n in range(number)
+    }
 
 
 def test_only_what_people_decided_and_patterns_can_do_counts() -> None:
@@ -139,14 +142,29 @@ def test_what_the_agent_did_is_no_hand_but_a_correction_of_it_is() -> None:
 
 def test_subjects_and_domains_stand_for_what_a_sender_alone_does_not() -> None:
     invoices = heads(3)
-    others = {f"o{n}": replace(MAIL, source_id=f"o{n}", subject="News") for n in range(3)}
+    others = {
+        f"o{n}": replace(MAIL, source_id=f"o{n}", thread_id=f"o{n}", subject="News")
+        for n in range(3)
+    }
     apart = dict.fromkeys(invoices, FILED) | dict.fromkeys(others, FILED[:1])
     assert {p.subject for p, _ in habits.find_repeated(apart, invoices | others)} == {
         "invoice #",
         "news",
     }
-    many = {f"m{n}": replace(MAIL, sender=f"bot{n}@cloudnest.example") for n in range(3)}
+    many = {
+        name: replace(one, sender=f"bot-{name}@cloudnest.example") for name, one in heads(3).items()
+    }
     [(pattern, _)] = habits.find_repeated(dict.fromkeys(many, FILED), many)
     assert (pattern.sender_domain, pattern.sender_address) == ("cloudnest.example", "")
     public = {name: replace(one, sender=f"{name}@gmail.com") for name, one in many.items()}
     assert list(habits.find_repeated(dict.fromkeys(public, FILED), public)) == []
+
+
+def test_to_put_one_thread_away_is_no_word_about_all_who_wrote_in_it() -> None:
+    thread = heads(9, thread_id="t")
+    assert list(habits.find_repeated(dict.fromkeys(thread, FILED), thread)) == []
+    colleagues = {
+        name: replace(one, sender=f"{name}@company.example") for name, one in heads(9).items()
+    }
+    decided = dict.fromkeys(colleagues, FILED)
+    assert list(habits.find_repeated(decided, colleagues, own_domain="company.example")) == []
