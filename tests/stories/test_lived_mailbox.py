@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from benchmarks import mailbox
+from benchmarks import mailbox, person as owner
 from guardrails.models import AssistantDraft, LearnedPattern
 from tests.corpus import needs_corpus
 from tests.office import Office
@@ -18,9 +18,8 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 def test_threads_drafts_and_patterns_are_right_at_the_end(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mailbox, "MAILS", 60)
     monkeypatch.setattr(mailbox, "LEARN", 10)
-    mails, person = mailbox.load()
+    mails, person = owner.load(60)
     mailbox.settle(person)
     with closing(mailbox.World(office.sandbox)) as world:
         lived = mailbox.live(world, mails, person)
