@@ -204,6 +204,13 @@ def test_an_issue_that_nobody_has_is_said_to_be_nobodys(client: OpenAI) -> None:
     assert dialogue.says() == "Nobody is assigned to “PROJ-7 Working customer portal” [1]."
 
 
+def test_a_fact_of_issues_is_said_of_no_mail(client: OpenAI) -> None:
+    dialogue = asking(client, "Who is working on the customer portal?")
+    dialogue.calls()
+    dialogue.returns(found(item(1, "Working customer portal", date="")))
+    assert dialogue.says().startswith("There is no answer to that in your data.")
+
+
 def test_who_wrote_something_is_each_writer_once(client: OpenAI) -> None:
     dialogue = asking(client, "Who wrote about the Red Hat upgrade?")
     dialogue.calls()
