@@ -194,6 +194,13 @@ def test_a_fact_of_an_issue_is_said_as_its_source_gives_it(
     assert dialogue.says() == said
 
 
+def test_an_issue_that_has_ended_is_not_said_to_be_open(client: OpenAI) -> None:
+    dialogue = asking(client, "Is PROJ-7 still open?")
+    dialogue.calls()
+    dialogue.returns(success(**FACTS | {"status": "Done"}))
+    assert dialogue.says() == "No, “PROJ-7 Customer portal” is not open any more: Done [1]."
+
+
 def test_an_issue_that_nobody_has_is_said_to_be_nobodys(client: OpenAI) -> None:
     dialogue = asking(client, "Who is working on the customer portal?")
     assert call(dialogue) == (
@@ -284,6 +291,7 @@ def test_an_amount_is_the_sentence_that_holds_it(client: OpenAI, question: str, 
     [
         "How much is the monthly stipend for childcare?",
         "How much is a taxi to the Bergen office?",
+        "How much are answered requests?",
         "When does the stipend for sport end?",
     ],
 )
