@@ -146,7 +146,7 @@ class LedgerAdmin(LookOnly):
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> ExecutedAgentAction | None:
         """Any phase opens its action, so that an address stays good when phases follow."""
-        if not object_id.isdigit():
+        if not object_id.isdecimal():
             return None
         found: ExecutedAgentAction | None
         found = bind(queries.select_phases(), request).filter(pk=object_id).first()

@@ -61,6 +61,6 @@ def in_use(port: int, name: str) -> RunError:
 
 def _port(name: str, default: int) -> int:
     text = os.environ.get(name) or str(default)
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
         raise RunError(f"{name} must be a port number from 1 to 65535, not {text!r}.")
     return int(text)

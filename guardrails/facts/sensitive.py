@@ -29,7 +29,7 @@ IBAN_LENGTHS = {
     }.items()
     for code in codes.split()
 }  # fmt: skip
-IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}[ .-]?[0-9](?:[ .-]?[A-Z0-9])+", re.IGNORECASE)
+IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}[ .-]?[0-9](?:[ .-]?[A-Z0-9])+", re.IGNORECASE | re.ASCII)
 GROUPS = re.compile(r"(?<![0-9A-Za-z])[0-9]+(?:[ .\-][0-9]+)*(?![0-9A-Za-z])")
 # First digits that card networks use (ISO/IEC 7812).
 CARD = re.compile(

@@ -128,7 +128,7 @@ class WebhookView(View):
 
     def accept(self, request: HttpRequest, slug: str) -> HttpResponse:
         length = request.headers.get("Content-Length", "")
-        if length.isdigit() and int(length) > settings.WEBHOOK_MAX_BYTES:
+        if length.isdecimal() and int(length) > settings.WEBHOOK_MAX_BYTES:
             raise Refused(413, "too_large", "The body is too large.")
         body = request.read(settings.WEBHOOK_MAX_BYTES + 1)
         if len(body) > settings.WEBHOOK_MAX_BYTES:

@@ -44,7 +44,7 @@ def forms_of(client: Client, address: str) -> list[tuple[str, list[tuple[str, by
     """Where each form of a page is sent, and what it holds."""
     answer = client.get(address, follow=True)
     kind = answer.headers.get("Content-Type", "")
-    if answer.status_code != 200 or not answer.content or not kind.startswith("text/html"):
+    if answer.status_code != 200 or not answer.content.strip() or not kind.startswith("text/html"):
         return []
     found = []
     for form in lxml.html.fromstring(answer.content).forms:
@@ -128,9 +128,11 @@ def test_what_is_no_key_is_refused_in_words_and_a_search_looks_where_a_list_says
         sent | {"account": str(uuid4()), "_try": "1"},
         follow=True,
     )
+    superscript = client.get("/admin/audit/executedagentaction/²/change/", follow=True)
     factors = client.get(reverse("admin:mfa_authenticator_changelist"), {"q": "olga"})
 
     assert (budget.status_code, group.status_code) == (200, 200)
     assert "is not a valid UUID" in group.content.decode()
     assert "There is no such switch." in flipped.content.decode()
+    assert superscript.status_code == 200  # back at the start, with a sentence
     assert factors.status_code == 200

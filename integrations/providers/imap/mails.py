@@ -229,7 +229,7 @@ class Mails:
             ).contents
         except Unreadable as error:
             raise NotFound("an attachment that cannot be read") from error
-        if not number.isdigit() or not 1 <= int(number) <= len(contents):
+        if not number.isdecimal() or not 1 <= int(number) <= len(contents):
             raise NotFound("no such attachment")
         return contents[int(number) - 1]
 

@@ -206,7 +206,7 @@ def _listed(
 
 def _place(cursor: str) -> tuple[str, int, int]:
     parts = cursor.split(" ", 2)
-    if len(parts) != 3 or not (parts[0].isdigit() and parts[1].isdigit()):
+    if len(parts) != 3 or not (parts[0].isdecimal() and parts[1].isdecimal()):
         raise CursorExpired("the cursor is none of this mailbox")
     return parts[2], int(parts[0]), int(parts[1])
 
