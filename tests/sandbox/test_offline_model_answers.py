@@ -292,6 +292,7 @@ def test_an_amount_is_the_sentence_that_holds_it(client: OpenAI, question: str, 
         "How much is the monthly stipend for childcare?",
         "How much is a taxi to the Bergen office?",
         "How much are answered requests?",
+        "How many weeks until requests are answered?",
         "When does the stipend for sport end?",
     ],
 )

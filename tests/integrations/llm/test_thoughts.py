@@ -1,7 +1,7 @@
 """What a model thinks aloud is no part of its answer, whole or in pieces."""
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from integrations.llm.thoughts import Splitter, split
 
@@ -28,6 +28,7 @@ WORDS = ["<", "think", ">", "</", "Hm", " ", "\n", "<think>", "</think>"]
 PIECES = st.lists(st.sampled_from(WORDS))
 
 
+@example(["<think>", "Hm", "</", "think", ">", " "])
 @given(PIECES)
 def test_in_pieces_it_is_parted_as_in_whole(pieces: list[str]) -> None:
     splitter = Splitter()
