@@ -90,9 +90,9 @@ def _chosen(accounts: Any, key: str) -> Account | None:
         named = accounts.filter(pk=key).first() if key else None
     except (ValueError, ValidationError):
         named = None
-    fresh = accounts.exclude(id__in=AllowedAction.objects.values("account_id"))
-    mailbox = fresh.filter(source__in=writable("mail")).first()
-    chosen: Account | None = named or mailbox or accounts.first()
+    mailboxes = accounts.filter(source__in=writable("mail"))
+    fresh = mailboxes.exclude(id__in=AllowedAction.objects.values("account_id")).first()
+    chosen: Account | None = named or fresh or mailboxes.first() or accounts.first()
     return chosen
 
 
