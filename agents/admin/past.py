@@ -140,6 +140,7 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
         *("account", "how", "mail", "writes_drafts", "started_by", "changed_by"),
         *("created_at", "finished_at"),
     )
+    readonly_fields = fields  # a run is started by a form of its own
     change_form_outer_before_template = "agents/past_run.html"
     buttons = {
         "pause": ("agents.change_pastrun",),

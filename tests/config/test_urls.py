@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 # Their rows belong to the whole installation: superusers alone.
 OF_ALL = {
-    "mfa.Authenticator",
+    *("mfa.Authenticator", "agents.InstallationCheck"),
     *("auth.User", "auth.Group", "knowledge.EmbeddingModel", "integrations.Upstream"),
     *("django_q.OrmQ", "django_q.Schedule", "django_q.Success", "django_q.Failure"),
 }
