@@ -289,7 +289,8 @@ def test_a_session_is_read_page_by_page(token: str, model: ScriptedModel) -> Non
     say(token, "Again", own)
 
     client = Client(headers={"Authorization": f"Bearer {token}"})
-    address, said, cursor = f"/api/v1/conversations/{own}?limit=3", [], None
+    address, cursor = f"/api/v1/conversations/{own}?limit=3", None
+    said: list[str] = []
     for _ in range(2):
         page = client.get(address + (f"&cursor={cursor}" if cursor else "")).json()
         said, cursor = [m["content"] for m in page["items"]] + said, page["next_cursor"]

@@ -1,6 +1,7 @@
 import json
 import uuid
 from datetime import UTC, datetime
+from typing import Any
 
 from hypothesis import given
 
@@ -25,7 +26,7 @@ MAILBOX = AccountRef(
 )
 
 
-def maya(**preferences: str) -> Person:
+def maya(**preferences: Any) -> Person:
     return Person(
         organisation_id=MAILBOX.organisation_id,
         external_user_id="maya",

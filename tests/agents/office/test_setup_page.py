@@ -32,7 +32,7 @@ def office(provider: RunningSandbox, settings: Any) -> Office:
 
 
 def steps(client: Client, account: Account) -> dict[str, bool]:
-    answer = client.get(reverse("setup"), {"account": account.pk})
+    answer = client.get(reverse("setup"), {"account": str(account.pk)})
     assert answer.status_code == 200
     return {step.name: step.is_done for step in answer.context["steps"]}
 
@@ -54,7 +54,7 @@ def test_each_step_follows_from_the_rows_and_the_next_one_is_named(office: Offic
     assert 'aria-current="step"' in page
 
     [label, *_] = sorted(
-        client.get(reverse("setup"), {"account": account.pk}).context["picks"][0].names
+        client.get(reverse("setup"), {"account": str(account.pk)}).context["picks"][0].names
     )
     press(client, account, step="pick", **{"classify-label": [label, "invented"]})
     listed = AllowedActionOption.objects.get(account=account)
@@ -111,6 +111,6 @@ def test_who_may_only_look_changes_nothing_and_others_see_no_account(office: Off
     Membership.objects.filter(user=User.objects.get(username="rita")).update(
         organisation=Organisation.objects.create(slug="other", name="Other")
     )
-    page = looking.get(reverse("setup"), {"account": office.mailbox.pk})
+    page = looking.get(reverse("setup"), {"account": str(office.mailbox.pk)})
     assert page.context["account"] is None
     assert "No account is connected yet." in page.content.decode()

@@ -95,8 +95,9 @@ def test_a_sync_asks_only_for_what_its_account_lets_in_and_a_look_up_for_everyth
     monkeypatch: pytest.MonkeyPatch, settings: Any, source: Source, filters: dict[str, Any]
 ) -> None:
     service = Service(monkeypatch, settings)
-    kept = {"project_keys": ("PROJ", "OPS"), "mime_types": ("application/pdf",)}
-    narrowed = replace(account(source), **kept)
+    narrowed = replace(
+        account(source), project_keys=("PROJ", "OPS"), mime_types=("application/pdf",)
+    )
 
     reads.syncing_reader(narrowed).items(since=None, cursor=None, limit=7)
     reads.reader(narrowed).items(since=None, cursor=None, limit=7)
