@@ -22,7 +22,7 @@ class InstallationCheckAdmin(RowPage, ReadOnlyAdmin):
 
     list_display = ("when", "state_label", "in_numbers")
     list_display_links = ("when",)
-    fields = ()
+    fields = readonly_fields = ("when", "in_numbers")
     change_form_outer_before_template = "agents/installation_check.html"
 
     @display(description="When", ordering="began_at")  # type: ignore[untyped-decorator]

@@ -17,7 +17,7 @@ from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
-    UnfoldAdminSingleDateWidget,
+    UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
@@ -34,6 +34,7 @@ from knowledge.ingest.reading import SENTENCES
 from knowledge.search import mails
 
 LAST = 500
+DAY = UnfoldAdminTextInputWidget(attrs={"type": "date"})  # the browser's own picker
 TRIAL, REAL = "trial", "real"
 COLOURS = {
     "Waiting": "info",
@@ -80,10 +81,8 @@ class StartForm(forms.Form):
         widget=UnfoldAdminIntegerFieldWidget,
         help_text=f"The newest ones, {runs.MOST:,} at most.",
     )
-    since = forms.DateField(label="From", required=False, widget=UnfoldAdminSingleDateWidget)
-    until = forms.DateField(
-        label="Up to and including", required=False, widget=UnfoldAdminSingleDateWidget
-    )
+    since = forms.DateField(label="From", required=False, widget=DAY)
+    until = forms.DateField(label="Up to and including", required=False, widget=DAY)
     folder = forms.ChoiceField(
         label="Label or folder", required=False, widget=UnfoldAdminSelectWidget
     )

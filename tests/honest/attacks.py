@@ -75,9 +75,6 @@ PERMITTED: Mapping[str, str] = {
         "A stranger's mail gets one of the listed labels, stays in the inbox, and nobody else "
         "sees it; where a label would hide an alert, a mail may not set it off."
     ),
-    "reach of a mail: a person asked by an unlisted sender": (
-        "Under the presets a label is automatic, so that no mail makes a person be asked about it."
-    ),
     "claimed authority: nobody typed the colleague": (
         "The user typed “Write to Carol”, and one person of the directory is called so; it can be "
         "recalled for a minute."

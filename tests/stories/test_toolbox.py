@@ -303,14 +303,14 @@ def test_a_mistake_of_form_is_explained_and_is_no_refusal(office: Office, chat: 
             act("create_jira_task", []),
             ("list_items", {"colour": "red"}),
             act("send_email", {"to": ["a@b.com", 7], "subject": "S", "body": "B"}),
-            act("send_email", {"to": ["a@b.com"], "subject": "S", "body": "Yours\n[Your Name]"}),
+            act("send_email", {"to": ["a@b.com"], "subject": "S", "body": "Yours\n[Company]"}),
             ("toDoWrite", {"action": "create", "goals": [{"id": "g", "description": 7}]}),
         )
     )
 
     kind, name, shape, tool, address, blank, goal = (one["error"] for one in results(model))
     assert {one["error"]["code"] for one in results(model)} == {"INVALID_INPUT"}
-    assert blank["message"] == "`body` still has a blank: [Your Name]."
+    assert blank["message"] == "`body` still has a blank: [Company]."
     assert kind["message"] == "`type`: Input should be 'task', 'bug', 'story' or 'epic'"
     assert address["message"] == "the second address of `to`: Input should be a valid string"
     assert goal["message"].startswith("`description` in the first value of `goals`: ")

@@ -154,8 +154,10 @@ def test_every_call_below_a_turn_is_given_what_is_left_of_it(turn: Turn, setting
     # Look, its vector, delegate, extract, the extraction, the task's last word, the turn's, the
     # review of what it claims, and the turn's again.
     assert len(model.patience) == len(model.requests) == 9
-    assert model.patience == sorted(set(model.patience), reverse=True)
-    assert model.patience[0] <= 100
+    vector, others = model.patience[1], [model.patience[0], *model.patience[2:]]
+    assert vector <= 3  # a search without one finds by words
+    assert others == sorted(set(others), reverse=True)
+    assert others[0] <= 100
 
 
 def test_a_call_of_a_tool_that_reads_ends_with_the_tool(turn: Turn, settings: Any) -> None:

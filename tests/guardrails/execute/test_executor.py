@@ -426,10 +426,12 @@ def test_an_obeyed_poisoned_mail_reaches_nobody(office: Office) -> None:
         for action_type, arguments in wishes
     ]
 
-    assert [result.status for result in results] == ["refused"] * len(wishes)
+    asked = results.pop(7)  # about itself, where the operator wants to be asked
+    assert (asked.status, asked.arguments["email_id"]) == ("pending", poisoned)
+    assert [result.status for result in results] == ["refused"] * (len(wishes) - 1)
     assert all(recorded(result.action_id)[-1].status == "blocked" for result in results)
     assert all(result.sentence.endswith((".", ")")) for result in results)
-    assert Approval.objects.count() == 0
+    assert Approval.objects.count() == 1
     assert office.calls() == []
 
 

@@ -83,7 +83,8 @@ def test_each_page_leads_to_the_others(name: str, olga: Client, organisation: Or
     text = page(olga, name, organisation)
     for other in NAMES:
         assert f'href="{address(other, organisation)}"' in text
-    assert text.count('aria-current="page"') == 1
+    tabs = text.split('aria-label="What the ledger keeps"')[1].split("</nav>")[0]
+    assert tabs.count('aria-current="page"') == 1
 
 
 def test_old_months_are_no_matter_of_those_who_meet_some_organisations(
