@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.corpus import PROJECT  # after the path
 from benchmarks.database import own_database
 
+SIGNING_KEY = base64.b64encode(secrets.token_bytes(32)).decode()
 ROWS, TENANTS, SPENT = int(os.environ.get("ROWS", "2000")), 3, 3000
 
 
@@ -54,10 +55,13 @@ def append(count: int) -> None:
 
 def manage(*command: str, database: str) -> tuple[int, str]:
     """What a command of manage.py says about this database, in a process of its own."""
+    sealer = {"REMIT_PROCESS": "sealer", "LEDGER_SIGNING_KEY": SIGNING_KEY}
     ran = subprocess.run(
         [sys.executable, "manage.py", *command],
         cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": database},
+        env=os.environ
+        | {"DATABASE_URL": database}
+        | (sealer if command[0] == "seal_ledger" else {}),
         capture_output=True,
         text=True,
         check=False,
@@ -107,7 +111,6 @@ def measure(folder: Path, new: Path) -> dict[str, object]:
 def main() -> int:
     from config.local import embedded
 
-    os.environ["LEDGER_SIGNING_KEY"] = base64.b64encode(secrets.token_bytes(32)).decode()
     with own_database() as folder, tempfile.TemporaryDirectory() as name:
         new = Path(name) / str(uuid4())
         new.mkdir()

@@ -20,10 +20,13 @@ from guardrails.execute import switches
 from guardrails.policies.changes import Author
 
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
-# By how much the transaction counter of this server is behind the last sealed row.
+# By how much the transaction counter of this server is behind the newest row: what lies behind it
+# is seen by no seal and no verification.
 BEHIND = """
-SELECT max(l.xact)::text::numeric - pg_snapshot_xmax(pg_current_snapshot())::text::numeric
-FROM audit_leaf l
+SELECT greatest(
+    (SELECT max(xact)::text::numeric FROM audit_action),
+    (SELECT max(xact)::text::numeric FROM audit_leaf)
+) - pg_snapshot_xmax(pg_current_snapshot())::text::numeric
 """
 # A transaction that takes a number moves the counter on by one: some 70,000 a second.
 COUNT_ON = """
@@ -67,13 +70,14 @@ def restore(path: Path) -> None:
     connections.close_all()
     _run(
         "pg_restore",
-        *("--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"),
+        # With its rights: what was taken from everybody must not come back.
+        *("--no-owner", "--exit-on-error", "--single-transaction"),
         *("--dbname", _environment()["PGDATABASE"], str(path)),
     )
 
 
 def count_on(say: Callable[[str], None]) -> None:
-    """Move this server's transaction counter beyond the last sealed row: the order of rows to come
+    """Move this server's transaction counter beyond the newest row: the order of rows to come
     is read from it, and a new server begins low. Raises BackupError where that would take hours."""
     with connections[LEDGER].cursor() as cursor:
         cursor.execute(BEHIND)
