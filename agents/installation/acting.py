@@ -1,16 +1,10 @@
 """Trials of what the agent's deeds are held to: permitted, done once, never beside the ledger."""
 
 import dataclasses
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from urllib.parse import urlsplit, urlunsplit
 
-from django.conf import settings
 from django.db import DatabaseError, connections, transaction
 
 from agents.installation import doomed
@@ -27,7 +21,6 @@ from guardrails.policies.changes import Author
 
 AT_ONCE = 8
 PERSON = "operator:trial"
-SECRETS = ("SECRET_KEY", "LEDGER_KEY", "LEDGER_VAULT_KEY")
 ISSUE = {"project_key": "PROJ", "summary": "Order new chairs", "type": "task"}
 
 
@@ -93,8 +86,8 @@ def recorded_before_and_after(office: Office) -> None:
 
 
 def answer_lost(office: Office) -> None:
-    """When the provider acts and its answer is lost, it is asked what it did. It is not told
-    again."""
+    """When the provider acts and its answer is lost, it is asked what it did, and nothing is
+    sent again."""
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
     with struck(office, fail_after_perform_rate=1.0):
@@ -133,7 +126,7 @@ def killed_in_the_call(office: Office) -> None:
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
     office.strike(latency_ms=1500)
-    with _own_process(office, request) as process:
+    with doomed.started(office.site, request) as process:
         until(lambda: bool(recorded(request.action_id)) or process.poll() is not None)
         process.kill()
         words = process.stderr.read() if process.stderr else ""
@@ -245,40 +238,6 @@ def _in_the_call(office: Office, request: ActionRequest) -> Iterator[Callable[[]
         done = pool.submit(_alone, request)
         until(lambda: bool(recorded(request.action_id)) or done.done())
         yield done.result
-
-
-@contextmanager
-def _own_process(office: Office, request: ActionRequest) -> Iterator[subprocess.Popen[str]]:
-    given = {
-        "account_id": str(request.account.id),
-        "action_id": str(request.action_id),
-        "action_type": request.action_type,
-        "arguments": dict(request.arguments),
-        "origin": {"trigger": "chat", "turn_id": request.origin.turn_id, "agent": "trial"},
-        "url": office.site.url,
-        "key": office.site.key,
-    }
-    database = urlsplit(settings.DATABASE_URL)._replace(
-        path=f"/{connections['default'].settings_dict['NAME']}"
-    )
-    # As this process was given them, from wherever.
-    own = {name: str(value) for name in SECRETS if (value := getattr(settings, name, ""))}
-    with subprocess.Popen(
-        [sys.executable, "-c", doomed.PROGRAM],
-        cwd=settings.BASE_DIR,
-        env=os.environ | own | {"DATABASE_URL": urlunsplit(database)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            if process.stdin:
-                process.stdin.write(json.dumps(given) + "\n")
-                process.stdin.flush()
-            yield process
-        finally:
-            process.kill()
 
 
 TRIALS = (

@@ -40,7 +40,7 @@ def attempt(trial: Callable[..., None], *given: Any) -> Result:
         verdict, found = "n/a", str(reason)
     except Broken as reason:
         verdict, found = "FAIL", str(reason)
-    except Exception as error:  # noqa: BLE001  # told as what was found
+    except Exception as error:  # noqa: BLE001  # it is what was found
         verdict, found = "FAIL", f"The trial broke off: {type(error).__name__}: {error}"
     return Result(name=trial.__name__, promise=promise(trial), verdict=verdict, found=found)
 

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from integrations.exceptions import Rejected
+from integrations.providers.trackers.addresses import read_address
 
 USUAL = "github.com"
 
@@ -38,17 +37,11 @@ class GitHubServer:
 
 def read_server(text: str) -> GitHubServer:
     """From nothing, a host, or an address of GitHub or of an Enterprise Server. Raises Rejected."""
-    url = text.strip() or USUAL
-    parts = urlsplit(url if "://" in url else f"https://{url}")
-    try:
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        host, port = "", None
-    if not host or parts.scheme != "https":
-        raise Rejected("This is no address of GitHub. One looks like github.example.org.")
+    wrong = "This is no address of GitHub. One looks like github.example.org."
+    host, place, _ = read_address(text.strip() or USUAL, otherwise=wrong)
     if host in (USUAL, f"www.{USUAL}", f"api.{USUAL}"):
         return GitHubServer(host=USUAL, api=f"https://api.{USUAL}")
     if host.endswith(".ghe.com"):  # Enterprise Cloud with data residency
         name = host.removeprefix("api.")
         return GitHubServer(host=name, api=f"https://api.{name}")
-    return GitHubServer(host=host, api=f"https://{host}{f':{port}' if port else ''}/api/v3")
+    return GitHubServer(host=host, api=f"https://{place}/api/v3")

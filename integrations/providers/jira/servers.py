@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from integrations.exceptions import Rejected
+from integrations.providers.trackers.addresses import read_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +49,6 @@ class JiraServer:
 
 def read_base(text: str) -> str:
     """From a host or an address, with the path that a data center may have. Raises Rejected."""
-    url = text.strip()
-    parts = urlsplit(url if "://" in url else f"https://{url}")
-    try:
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        host, port = "", None
-    if not host or parts.scheme != "https":
-        raise Rejected("Name the Jira. Its address looks like https://acme.atlassian.net.")
-    path = "" if host.endswith(".atlassian.net") else parts.path.rstrip("/")
-    return f"https://{host}{f':{port}' if port else ''}{path}"
+    wrong = "Name the Jira. Its address looks like https://acme.atlassian.net."
+    host, place, path = read_address(text, otherwise=wrong)
+    return f"https://{place}{'' if host.endswith('.atlassian.net') else path.rstrip('/')}"

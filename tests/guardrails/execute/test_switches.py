@@ -72,14 +72,14 @@ def test_nothing_that_reaches_others_goes_out_while_that_is_stopped(office: Offi
 
     stopped = execute(office.request("create_jira_task", task))
     private = execute(office.request("archive", {"email_id": office.receive()}))
-    told = office.calls()
+    meanwhile = office.calls()
     switches.lift(switch_id=thrown.switch_id, why="Over", author=OLGA)
     running = execute(office.request("create_jira_task", task))
 
     assert (stopped.status, stopped.reason) == ("refused", "switched_off")
     assert "A phishing wave" in stopped.sentence
     assert (private.status, running.status) == ("succeeded", "succeeded")
-    assert len(told) == 1
+    assert len(meanwhile) == 1
 
 
 def test_a_switch_of_something_else_stops_nothing(office: Office) -> None:
