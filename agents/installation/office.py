@@ -34,6 +34,7 @@ KINDS = {"create_jira_task": "issues", "append_document": "files"}
 PASSED = {"spf": "pass", "dkim": "pass", "dmarc": "pass"}
 # A condition: the agent's own words may go out without a question.
 AGENT_TEXT = {"kind": "text", "written_by": "anyone"}
+PAUSE_SECONDS = 0.02
 SENDER = "ada@client.example"
 # A transaction of anybody on the server holds sealing up; after a minute the sealer goes on anyway.
 PATIENCE_SECONDS = sealer.PATIENCE_SECONDS + 30
@@ -159,15 +160,14 @@ class Office:
         return self.accounts[KINDS.get(action_type, "mail")]
 
 
-def until(
-    condition: Callable[[], bool], *, meanwhile: Callable[[], object] = lambda: time.sleep(0.01)
-) -> None:
+def until(condition: Callable[[], bool], *, meanwhile: Callable[[], object] = lambda: None) -> None:
     """Raises Broken when it does not come true."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
             raise Broken(f"Nothing happened for {PATIENCE_SECONDS:.0f} s.")
         meanwhile()
+        time.sleep(PAUSE_SECONDS)
 
 
 @contextmanager
