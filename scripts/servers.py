@@ -31,8 +31,8 @@ class Operation:
 
 
 def _mail(name: str, ability: str, grades: str) -> Operation:
-    servers = ("Sandbox", "Dovecot", "Cyrus")
-    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
+    servers = ("Sandbox", "Dovecot", "Cyrus", "Postfix")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=False)))
 
 
 def _events(name: str, ability: str, *grades: str) -> Operation:
@@ -52,6 +52,7 @@ def _others(name: str) -> Operation:
 SERVERS = {
     "Sandbox": "Sandbox (data service)",
     "Dovecot": "Dovecot 2.3 (IMAP, SMTP)",
+    "Postfix": "Postfix 3.7 (SMTP into Dovecot)",
     "Cyrus": "Cyrus 3.6 (JMAP)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
@@ -68,9 +69,9 @@ OPERATIONS = (
     _mail("move into a folder", "Archive and move", "ABB"),
     _mail("put into the trash, and back", "Put into the trash", "ABB"),
     _mail("write a draft once and take it back", "Write drafts and take them back", "ABB"),
-    _mail("send once and file as sent", "Send, answer and forward", "ACB"),
-    _mail("answer in the thread", "Send, answer and forward", "ACB"),
-    _mail("forward", "Send, answer and forward", "ACB"),
+    _mail("send once and file as sent", "Send, answer and forward", "ACBC"),
+    _mail("answer in the thread", "Send, answer and forward", "ACBC"),
+    _mail("forward", "Send, answer and forward", "ACBC"),
     _events("create an event once", "Create events", "A", "A", "A"),
     _events("change an event", "Change and cancel events", "A", "A", "A"),
     _events("refuse to change what has changed", "Change and cancel events", "A", "A", "A"),

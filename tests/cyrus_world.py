@@ -172,7 +172,7 @@ def _served(folder: Path) -> Iterator[CyrusWorld]:
                 start_new_session=True,  # it ends its whole group when it ends
             )
         try:
-            await_port("Cyrus", server, folder, ports["jmap"])
+            await_port("Cyrus", server, folder / "log", ports["jmap"])
             yield world
         finally:
             server.send_signal(signal.SIGTERM)

@@ -93,6 +93,11 @@ service lmtp {{
 service anvil {{
   chroot =
 }}
+service auth {{
+  unix_listener auth-postfix {{
+    mode = 0666
+  }}
+}}
 protocol imap {{
   mail_plugins = quota imap_quota
 }}
@@ -175,6 +180,10 @@ class MailWorld:
             "checks_as": "mail.office.test",
         }
 
+    def sent_by(self, sender: str) -> list[tuple[list[str], bytes]]:
+        """What left the server in this name: receivers, and the mail."""
+        return [(receivers, mail) for _, receivers, mail in self.sink.of(sender)]
+
     def deliver(self, address: str, mail: bytes | EmailMessage) -> None:
         """As another server's mail comes in."""
         raw = mail if isinstance(mail, bytes) else mail.as_bytes()
@@ -230,7 +239,7 @@ def _served(folder: Path) -> Iterator[MailWorld]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
         try:
-            await_port("Dovecot", server, folder, ports["imap"])
+            await_port("Dovecot", server, folder / "log", ports["imap"])
             yield world
         finally:
             server.send_signal(signal.SIGTERM)
@@ -259,7 +268,7 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def await_port(name: str, server: "subprocess.Popen[bytes]", folder: Path, port: int) -> None:
+def await_port(name: str, server: "subprocess.Popen[bytes]", log: Path, port: int) -> None:
     """Until the server answers there. Raises RuntimeError with what it wrote into its log."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
@@ -268,6 +277,5 @@ def await_port(name: str, server: "subprocess.Popen[bytes]", folder: Path, port:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.02)
-    log = folder / "log"
     said = log.read_text() if log.exists() else "nothing"
     raise RuntimeError(f"{name} did not start. It says: {said}")

@@ -14,7 +14,7 @@ from integrations.credentials import credentials, sealing
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import Account, CalendarWrite, IssueWrite
 from integrations.network import http
-from integrations.ports.evidence import Performed
+from integrations.ports.evidence import NotPerformed, Performed
 from integrations.providers.caldav import trial
 from integrations.providers.imap import connection
 from scripts.servers import NO, OPERATIONS
@@ -33,6 +33,7 @@ from tests.integrations.providers.rooms import (
 )
 from tests.knowledge.office import account
 from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
+from tests.postfix_world import NOBODY, needs_postfix, running_postfix
 from tests.sandbox_server import running_sandbox
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,7 @@ LUNCH = {
 }
 MARKS = {
     "Dovecot": [needs_dovecot],
+    "Postfix": [needs_postfix],
     "Cyrus": [needs_cyrus],
     "Radicale": [missing("radicale")],
     "Xandikos": [missing("xandikos")],
@@ -58,6 +60,7 @@ Case = Callable[[Any], None]
 def mail_servers() -> Iterator[Callable[[str], Any]]:
     starts: dict[str, Any] = {
         "Dovecot": running_mail_world,
+        "Postfix": running_postfix,
         "Cyrus": running_cyrus,
         "GitHub": running_github,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
@@ -227,7 +230,7 @@ def send(box: Any) -> None:
     mail = OutgoingMail(to=(TOM,), cc=(ANN,), bcc=(BOSS,), subject="Plan", body=body)
     answer = box.writer.send_email(mail, key="remit-1")
     again = box.writer.send_email(mail, key="remit-1")
-    assert (again["id"], box.sent()) == (answer["id"], [([TOM, ANN, BOSS], "Plan", body)])
+    assert (again["id"], box.sent()) == (answer["id"], [([ANN, BOSS, TOM], "Plan", body)])
     assert box.held()["Plan"] - {"UNREAD"} == {"SENT"}
     assert "SENT" in box.reader.email(answer["id"]).labels
     assert isinstance(box.reader.evidence("remit-1"), Performed)
@@ -454,3 +457,14 @@ def test_a_server_does_what_the_page_says(
     with pytest.raises(Rejected):
         case(rooms)
     assert rooms.titles() == []
+
+
+@needs_postfix
+def test_a_receiver_whom_postfix_refuses_refuses_all(opened: Callable[[str, str], Any]) -> None:
+    box = opened("Postfix", "mail")
+
+    with pytest.raises(Rejected):
+        box.writer.send_email(OutgoingMail(to=(TOM, NOBODY), subject="x", body="y"), key="remit-1")
+
+    assert (box.sent(), box.held()) == ([], {})
+    assert isinstance(box.reader.evidence("remit-1"), NotPerformed)

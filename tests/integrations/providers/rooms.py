@@ -92,11 +92,11 @@ class ServedMailbox(Room):
     def sent(self) -> list[tuple[list[str], str, str]]:
         """Receivers, subject and text of all that left the server."""
         found = []
-        for _, receivers, content in self.world.sink.of(self.account.address):
+        for receivers, content in self.world.sent_by(self.account.address):
             mail: Any = message_from_bytes(content, policy=policy.default)
             assert mail["Bcc"] is None
             text = mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
-            found.append((receivers, str(mail["Subject"]), text.rstrip("\n")))
+            found.append((sorted(receivers), str(mail["Subject"]), text.rstrip("\n")))
         return found
 
 
@@ -134,7 +134,7 @@ class SandboxRooms(Room):
 
     def sent(self) -> list[tuple[list[str], str, str]]:
         return [
-            ([*one["to"], *one["cc"], *one["bcc"]], one["subject"], one["body_text"])
+            (sorted([*one["to"], *one["cc"], *one["bcc"]]), one["subject"], one["body_text"])
             for one in self.office.look("emails?limit=100")["items"]
             if "SENT" in one["labels"]
         ]
