@@ -27,6 +27,7 @@ CHECKS = {
     "mypy": (sys.executable, "-m", "mypy"),
     "deployment": (*MANAGE, "check", "--deploy", "--fail-level", "WARNING"),
     "migrations": (*MANAGE, "makemigrations", "--check", "--dry-run"),
+    "rolling": (sys.executable, "-m", "scripts.migrations"),
     "prompts": (*MANAGE, "print_prompts", "--check"),
     "API schema": (*MANAGE, "spectacular", "--validate", "--fail-on-warn", "--file", os.devnull),
 }
