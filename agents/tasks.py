@@ -21,7 +21,7 @@ from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
 from guardrails.gather import usage
 from guardrails.policies import directory_sync
-from integrations.accounts import arrivals
+from integrations.accounts import arrivals, catalogue
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.database.queue import QueuedTask
@@ -86,6 +86,26 @@ def queue_looks(*, now: datetime) -> int:
         due = arrivals.claim_due(now=now)
         for account_id in due:
             async_task(look_at_account, str(account_id))
+    return len(due)
+
+
+def read_lists(account_id: str) -> None:
+    """Read what people pick targets from. What cannot be asked now is asked at the next time."""
+    row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
+    if row is None:
+        return
+    try:
+        catalogue.read(row.ref(), now=timezone.now())
+    except ProviderError as error:
+        log.warning("account.not_listed", extra={"account": account_id, "code": error.code})
+
+
+def queue_lists(*, now: datetime) -> int:
+    """Queue the accounts whose lists are due; how many."""
+    with transaction.atomic():
+        due = catalogue.claim_due(now=now)
+        for account_id in due:
+            async_task(read_lists, str(account_id))
     return len(due)
 
 
@@ -182,6 +202,7 @@ def sweep() -> None:
     parts: tuple[Callable[[], object], ...] = (
         lambda: _queue_again(now),
         lambda: queue_looks(now=now),
+        lambda: queue_lists(now=now),
         lambda: _take_back_past_runs(now),
         lambda: deadlines.expire_overdue(now=now),
         lambda: deadlines.escalate_overdue(now=now),

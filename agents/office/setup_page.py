@@ -17,12 +17,10 @@ from agents import tasks
 from agents.models import PastRun
 from agents.past import runs
 from guardrails.actions.registry import BY_NAME
-from guardrails.facts.targets import Catalogue
 from guardrails.models import AllowedAction, AllowedActionOption
-from guardrails.policies import changes, presets, target_names
+from guardrails.policies import changes, picking, presets
+from guardrails.policies.picking import Picked, Use
 from guardrails.policies.recorded_admin import author
-from integrations.accounts import reads
-from integrations.exceptions import ProviderError
 from integrations.models import Account
 from integrations.ports.registry import BY_SOURCE, writable
 from integrations.web import staff
@@ -31,11 +29,11 @@ from integrations.web.admin_pages import operator
 RIGHTS = ("integrations.view_account", "guardrails.view_allowedaction")
 TRIED = 100  # mails
 ACCOUNTS = 200  # to choose from
-# What may be picked, by the kind of account: for which action, from which of the provider's lists.
-PICKS: Mapping[str, tuple[tuple[str, str, Catalogue], ...]] = {
-    "mail": (("classify", "label", "labels"), ("move_email", "folder", "mail_folders")),
-    "issues": (("create_jira_task", "project", "projects"),),
-    "files": (("create_document", "folder", "drive_folders"),),
+# What may be picked, by the kind of account: for which action, which of its targets.
+PICKS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "mail": (("classify", "label"), ("move_email", "folder")),
+    "issues": (("create_jira_task", "project"),),
+    "files": (("create_document", "folder"), ("move_document", "folder")),
 }
 # Seen by nobody else, and undone with one click.
 SAFE = {"mail": ("classify", "archive")}
@@ -52,13 +50,15 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Pick:
-    """One list of the provider: what of it the action may be about."""
+    """One list of the account: what of it the action may be about."""
 
-    action_type: str
-    title: str
-    kind: str
-    names: Mapping[str, str]
+    use: Use
+    choices: list[Picked]
     listed: frozenset[str]
+
+    @property
+    def field(self) -> str:
+        return f"{self.use.action.name}-{self.use.kind}"
 
 
 def view(request: HttpRequest) -> HttpResponse:
@@ -96,10 +96,10 @@ def _chosen(accounts: Any, key: str) -> Account | None:
     return chosen
 
 
-def _list_picks(source: str) -> list[tuple[str, str, Catalogue]]:
-    """What may be picked for an account of this source."""
-    found = PICKS.get(BY_SOURCE[source].kind, ())
-    return [one for one in found if BY_NAME[one[0]].works_on(source)]
+def _uses(account: Account) -> list[Use]:
+    """What may be picked for this account."""
+    wanted = PICKS.get(account.kind, ())
+    return [one for one in picking.list_uses(account) if (one.action.name, one.kind) in wanted]
 
 
 def _steps(account: Account | None) -> list[Step]:
@@ -107,7 +107,7 @@ def _steps(account: Account | None) -> list[Step]:
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
-    if account is None or _list_picks(account.source):
+    if account is None or _uses(account):
         found.append(
             Step(
                 name="pick",
@@ -156,64 +156,27 @@ def _details(account: Account | None) -> dict[str, Any]:
 
 
 def _picks(account: Account) -> tuple[list[Pick], str]:
-    """The provider's own lists, and why there are none."""
-    rows = AllowedActionOption.objects.filter(account=account, resource_type="")
-    listed: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        listed.setdefault((row.action_type, row.kind), set()).add(row.external_id)
-    ref = account.ref()
-    if _list_picks(account.source) and not reads.can_be_asked_here(ref):
-        return [], "This page cannot open the account's password, so it cannot read its lists."
-    try:
-        return [
-            Pick(
-                action_type=action_type,
-                title=BY_NAME[action_type].title,
-                kind=target,
-                names=target_names.read_names(ref, catalogue),
-                listed=frozenset(listed.get((action_type, target), ())),
-            )
-            for action_type, target, catalogue in _list_picks(account.source)
-        ], ""
-    except ProviderError as error:
-        return [], f"The provider did not give its lists: {error}."
+    """The account's own lists, and why they may be missing or old."""
+    uses = _uses(account)
+    problem = picking.bring_up_to_date(account) if uses else ""
+    if account.listed_at is None:
+        return [], problem
+    return [
+        Pick(use=one, choices=picking.list_choices(one), listed=picking.list_picked(one))
+        for one in uses
+    ], problem
 
 
 def _pick(request: HttpRequest, account: Account) -> None:
-    """What is ticked is listed, and what is not is listed no more. Only what the provider has can
-    be ticked."""
+    """What is ticked is listed, and what is not is listed no more."""
     _need(request, *PICK_RIGHTS)
     picks, problem = _picks(account)
-    for pick in picks:
-        wanted = {*request.POST.getlist(f"{pick.action_type}-{pick.kind}")} & pick.names.keys()
-        new = [
-            AllowedActionOption(
-                account=account,
-                action_type=pick.action_type,
-                source=account.source,
-                kind=pick.kind,
-                external_id=one,
-                name=pick.names[one],
-            )
-            for one in sorted(wanted - pick.listed)
-        ]
-        gone = AllowedActionOption.objects.filter(
-            account=account,
-            action_type=pick.action_type,
-            kind=pick.kind,
-            resource_type="",
-            external_id__in=(pick.listed & pick.names.keys()) - wanted,
-        )
-        ids = [*(row.pk for row in new), *gone.values_list("pk", flat=True)]
-        with changes.recording(AllowedActionOption, ids, author=author(request)):
-            gone.delete()
-            for row in new:
-                row.full_clean()
-                row.save(force_insert=True)
-    if problem:
-        messages.error(request, problem)
-    else:
+    for one in picks:
+        picking.pick(one.use, request.POST.getlist(one.field), author=author(request))
+    if picks:
         messages.success(request, "The agent may touch what is ticked, and nothing else of these.")
+    else:
+        messages.error(request, problem)
 
 
 def _try(request: HttpRequest, account: Account) -> None:

@@ -9,7 +9,14 @@ from guardrails.admin.approvals import (
 )
 from guardrails.admin.comply import recipients
 from guardrails.admin.learn import patterns, skills
-from guardrails.admin.policies import allowed_actions, ceiling, directory, mcp_servers, switches
+from guardrails.admin.policies import (
+    allowed_actions,
+    ceiling,
+    directory,
+    mcp_servers,
+    switches,
+    targets,
+)
 
 __all__ = [
     "allowed_actions",
@@ -24,5 +31,6 @@ __all__ = [
     "recipients",
     "skills",
     "switches",
+    "targets",
     "undo",
 ]

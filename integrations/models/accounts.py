@@ -107,6 +107,14 @@ class Account(models.Model):
         verbose_name="kinds of file",
         help_text="Only documents of these kinds are read, such as application/pdf. Empty: all.",
     )
+    listed_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="When its labels, folders, projects and people were last read from the provider.",
+    )
+    lists_due_at = models.DateTimeField(
+        null=True, editable=False, help_text="When they are read again. Empty: at once."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -166,10 +174,18 @@ class Account(models.Model):
 
 
 class ProviderResource(models.Model):
-    """A stable handle of one thing at a provider. Holds no state: the provider has that."""
+    """A stable handle of one thing at a provider, kept by `integrations.accounts.catalogue`. Holds
+    no state: the provider has that, and is asked again before anything is done."""
+
+    class Type(models.TextChoices):
+        LABEL = "label", "Label"
+        FOLDER = "folder", "Folder"
+        PROJECT = "project", "Project"
+        PERSON = "person", "Person"
+        CALENDAR = "calendar", "Calendar"
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="resources")
-    resource_type = models.CharField(max_length=32)
+    resource_type = models.CharField(max_length=32, choices=Type)
     external_id = models.CharField(max_length=500)
     name = models.CharField(max_length=500, blank=True)
     metadata = models.JSONField(default=dict, blank=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, Protocol, runtime_checkable
 
-from integrations.contracts import AnyItem, Event, Page
+from integrations.contracts import AnyItem, Event, Named, Page
 from integrations.ports.account import Reader, Writer
 
 
@@ -25,6 +25,10 @@ def occurrence_id(series_id: str, start: datetime | date) -> str:
 
 @runtime_checkable
 class CalendarReader(Reader, Protocol):
+    def calendars(self) -> tuple[Named, ...]:
+        """The user's calendars; none where the provider does not tell one from another."""
+        ...
+
     def items_in_window(
         self, *, since: datetime, cursor: str | None, limit: int, until: datetime | None = None
     ) -> Page[AnyItem]:

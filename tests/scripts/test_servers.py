@@ -8,11 +8,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
+from integrations.accounts import catalogue
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials, sealing
 from integrations.exceptions import Changed, NotFound, Rejected
-from integrations.models import Account, CalendarWrite, IssueWrite
+from integrations.models import Account, CalendarWrite, IssueWrite, ProviderResource
 from integrations.network import http
 from integrations.ports.evidence import NotPerformed, Performed
 from integrations.providers.caldav import trial
@@ -21,7 +23,7 @@ from scripts.servers import NO, OPERATIONS
 from tests import jira_world as jira
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
-from tests.github_world import running_github
+from tests.github_world import PLANS, running_github
 from tests.guardrails.office import settle
 from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.rooms import (
@@ -468,3 +470,37 @@ def test_a_receiver_whom_postfix_refuses_refuses_all(opened: Callable[[str, str]
 
     assert (box.sent(), box.held()) == ([], {})
     assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+
+LISTS = {
+    "Sandbox": ("mail", "folder", "folder_clients"),
+    "Dovecot": ("mail", "folder", "folder:Clients"),
+    "Cyrus": ("mail", "folder", "folder:Clients"),
+    "Radicale": ("calendar", "calendar", ""),
+    "Xandikos": ("calendar", "calendar", ""),
+    "GitHub": ("issues", "project", PLANS),
+    "Jira Cloud": ("issues", "project", jira.PROJECT),
+    "Jira Data Center": ("issues", "project", jira.PROJECT),
+}
+
+
+@pytest.mark.parametrize(
+    "server", [pytest.param(name, marks=MARKS.get(name, [])) for name in LISTS]
+)
+def test_what_people_pick_from_is_read_at_every_server(
+    opened: Callable[[str, str], Any], server: str
+) -> None:
+    kind, resource_type, wanted = LISTS[server]
+    room = opened(server, kind)
+    if kind == "mail":
+        room.make_folder()
+
+    catalogue.read(room.account, now=timezone.now())
+
+    rows = ProviderResource.objects.filter(account_id=room.account.id)
+    found = [row.external_id for row in rows if row.resource_type == resource_type]
+    assert wanted in found if wanted else found
+    if kind == "issues":
+        people = rows.filter(resource_type="person", external_id=room.account.address)
+        assert wanted in people.get().metadata["projects"]
+    assert Account.objects.get(id=room.account.id).listed_at is not None

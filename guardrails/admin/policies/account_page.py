@@ -105,7 +105,7 @@ def address_of(account: Account) -> str:
 def _line(account: Account, effective: Effective) -> Line:
     action = registry.BY_NAME[effective.action_type]
     given = {"account": account.pk, "action_type": effective.action_type}
-    target = given | {"source": account.source, "kind": next(iter(action.takes), "")}
+    target = given | ({"kind": action.takes[0]} if len(action.takes) == 1 else {})
     return Line(
         effective=effective,
         takes=", ".join(kind.replace("_", " ") for kind in action.takes),

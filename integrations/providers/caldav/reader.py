@@ -6,7 +6,7 @@ from typing import IO
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, AnyItem, Change, Event, Page, Rejected
+from integrations.contracts import AccountRef, AnyItem, Change, Event, Named, Page, Rejected
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import CalendarPlace
@@ -31,6 +31,10 @@ class CalDavReader:
     ) -> Page[AnyItem]:
         """Those that take place then; of a series only where one of its events does."""
         return self._page(since=since, cursor=cursor, limit=limit, until=until)
+
+    def calendars(self) -> tuple[Named, ...]:
+        found = Calendars(self._account).all()
+        return tuple(Named(id=one.path, name=one.name or one.path) for one in found)
 
     def item(self, item_id: str) -> AnyItem:
         return self._find(item_id, at=timezone.now())

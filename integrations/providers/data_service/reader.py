@@ -151,6 +151,9 @@ class DataServiceReader:
     def folders(self) -> tuple[Folder, ...]:
         return self._items(self._get("/folders"), Folder)
 
+    def calendars(self) -> tuple[Named, ...]:
+        return ()
+
     def mailbox(self) -> Mailbox:
         return parse(Mailbox, self._get("/mailbox"))
 

@@ -13,12 +13,17 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 NO_LABEL = "Label a mail · automatic: It permits nothing: no label is listed."
 
 
-def told(client: Client, name: str, /, **data: Any) -> list[tuple[str, str]]:
+def told(client: Client, name: str, query: str = "", /, **data: Any) -> list[tuple[str, str]]:
     """The messages after saving a new row, without the one that it was saved."""
-    response = client.post(reverse(f"admin:guardrails_{name}_add"), data, follow=True)
+    response = client.post(reverse(f"admin:guardrails_{name}_add") + query, data, follow=True)
     assert response.redirect_chain  # it was saved
     found = [(one.level_tag, str(one)) for one in response.context["messages"]]
     return [one for one in found if one[0] != "success"]
+
+
+def label_of(office: Office) -> str:
+    """Where a label is picked for the mailbox."""
+    return f"?account={office.mailbox.pk}&action_type=classify&kind=label"
 
 
 def allowed_action(office: Office, action_type: str, mode: str = "auto") -> dict[str, Any]:
@@ -68,16 +73,7 @@ def test_only_what_the_row_is_about_is_named(office: Office, client: Client) -> 
         ("error", NO_LABEL)
     ]
     assert told(client, "allowedaction", **allowed_action(office, "archive")) == []
-    target = {
-        "account": office.mailbox.pk,
-        "action_type": "classify",
-        "resource_type": "",
-        "source": "gmail",
-        "kind": "label",
-        "external_id": "label_fyi",
-        "name": "FYI",
-    }
-    assert told(client, "allowedactionoption", **target) == []
+    assert told(client, "allowedactionoption", label_of(office), target="FYI") == []
 
 
 def test_a_group_is_named_when_it_has_one_member(office: Office, client: Client) -> None:
@@ -85,17 +81,8 @@ def test_a_group_is_named_when_it_has_one_member(office: Office, client: Client)
     AllowedAction.objects.create(
         account=office.mailbox, action_type="classify", approval_mode="auto"
     )
-    target = {
-        "account": office.mailbox.pk,
-        "action_type": "classify",
-        "resource_type": "",
-        "source": "gmail",
-        "kind": "label",
-        "external_id": "label_fyi",
-        "name": "FYI",
-        "group": group.pk,
-    }
-    assert told(client, "allowedactionoption", **target) == [
+    picked = {"target": "FYI", "group": group.pk}
+    assert told(client, "allowedactionoption", label_of(office), **picked) == [
         (
             "warning",
             "Label a mail · label “FYI”: It is alone in its one-at-a-time group, so setting it "

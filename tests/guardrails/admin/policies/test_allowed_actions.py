@@ -15,7 +15,6 @@ from audit.ledger.selectors import recorded
 from guardrails.learn import skills
 from guardrails.models import (
     AllowedAction,
-    AllowedActionOption,
     Approval,
     LearnedPattern,
     PatternAction,
@@ -40,7 +39,7 @@ def post(client: Client, address: str, /, *args: object, **data: Any) -> Any:
     return client.post(reverse(f"admin:guardrails_{address}", args=args), data, follow=True)
 
 
-# --- allowed actions and targets -----------------------------------------------------------
+# --- allowed actions -----------------------------------------------------------
 
 
 def test_an_allowed_action_is_added(office: Office, client: Client) -> None:
@@ -58,42 +57,6 @@ def test_an_allowed_action_is_added(office: Office, client: Client) -> None:
     listed = page(client, "allowedaction_changelist", account__id__exact=office.mailbox.pk)
     assert "Archive a mail" in listed
     assert "sender" in listed
-
-
-def test_a_target_is_added_and_a_loose_one_explained(office: Office, client: Client) -> None:
-    form = {
-        "account": office.mailbox.pk,
-        "action_type": "send_email",
-        "resource_type": "",
-        "source": "gmail",
-        "kind": "recipient",
-        "external_id": "Ada <ada@client.com>",
-        "name": "Ada",
-        "group": "",
-    }
-    refused = post(client, "allowedactionoption_add", **form)
-    assert "is not one plain address" in refused.content.decode()
-    post(client, "allowedactionoption_add", **(form | {"external_id": "ada@CLIENT.com"}))
-    assert AllowedActionOption.objects.get().external_id == "ada@client.com"
-    assert "ada@client.com" in page(client, "allowedactionoption_changelist")
-
-
-def test_names_are_taken_over_from_the_provider(office: Office, client: Client) -> None:
-    renamed = office.list_target("classify", "label", "label_fyi", "Old name")
-    gone = office.list_target("classify", "label", "label_nowhere", "Gone")
-
-    response = post(
-        client,
-        "allowedactionoption_changelist",
-        action="refresh_names",
-        _selected_action=[renamed.pk, gone.pk],
-    )
-
-    text = response.content.decode()
-    assert "“Old name” is now called “FYI”." in text
-    assert "“Gone” is gone" in text
-    renamed.refresh_from_db()
-    assert renamed.name == "FYI"
 
 
 def test_groups_are_listed(office: Office, client: Client) -> None:
@@ -318,14 +281,11 @@ def test_what_waits_comes_first(office: Office, client: Client, waiting: Approva
     assert "A later one" not in filtered
 
 
-@pytest.mark.parametrize(
-    "name", ["allowedaction", "allowedactionoption", "targetgroup", "learnedpattern", "skill"]
-)
+@pytest.mark.parametrize("name", ["allowedaction", "targetgroup", "learnedpattern", "skill"])
 def test_every_form_has_help_for_every_field(office: Office, client: Client, name: str) -> None:
     text = page(client, f"{name}_add")
     form = {
         "allowedaction": AllowedAction,
-        "allowedactionoption": AllowedActionOption,
         "targetgroup": TargetGroup,
         "learnedpattern": LearnedPattern,
         "skill": Skill,
