@@ -170,7 +170,7 @@ class AllowedActionOptionAdmin(DraftAdmin):
         has_groups = use and TargetGroup.objects.filter(account=use.account).exists()
         group = ("group",) if has_groups else ()
         if obj is None:
-            return ("target", *group)
+            return ("whose", "use", "target", *group)
         if not self.has_change_permission(request, obj):
             return ("whose", "use", "shown_name", "identity", *group)
         return ("whose", "use", "target", "identity", *group)
