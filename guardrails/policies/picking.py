@@ -43,7 +43,7 @@ class Use:
     kind: TargetKind
 
     @property
-    def shown(self) -> str:
+    def kind_name(self) -> str:
         return self.kind.replace("_", " ")
 
     @property
@@ -64,7 +64,7 @@ class Picked:
     name: str
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """The name, with what would be hidden in it."""
         return visible(self.name)
 

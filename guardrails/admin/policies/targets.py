@@ -1,7 +1,8 @@
 """Admin of targets: one is picked from what its account has, for one action. First for which
 account and action; then the fields that this takes, and no others. No step needs a script."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
@@ -46,16 +47,16 @@ class Picker(UnfoldAdminTextInputWidget):  # type: ignore[misc]  # the theme is 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> str:
         offered = f"id_{name}_offered"
         field = super().render(name, value, {**(attrs or {}), "list": offered}, renderer)
-        options = format_html_join(
-            "", '<option value="{}">{}</option>', (self._option(one) for one in self.choices)
-        )
-        return format_html('{}<datalist id="{}">{}</datalist>', field, offered, options)
+        offers = format_html_join("", '<option value="{}">{}</option>', _offers(self.choices))
+        return format_html('{}<datalist id="{}">{}</datalist>', field, offered, offers)
 
-    def _option(self, one: Picked) -> tuple[str, str]:
-        """By its name, where that is plain and names it alone; else by its id."""
-        is_only = sum(other.name.casefold() == one.name.casefold() for other in self.choices) == 1
-        shown = visible(one.name)
-        return (one.name, "") if is_only and shown == one.name else (one.id, shown)
+
+def _offers(choices: Sequence[Picked]) -> Iterator[tuple[str, str]]:
+    """Each by its name, where that is plain and names it alone; else by its id."""
+    names = Counter(one.name.casefold() for one in choices)
+    for one in choices:
+        is_plain = one.title == one.name and names[one.name.casefold()] == 1
+        yield (one.name, "") if is_plain else (one.id, one.title)
 
 
 class TargetForm(DraftForm):
