@@ -11,8 +11,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.utils.html import format_html, format_html_join
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -47,8 +47,8 @@ class Picker(UnfoldAdminTextInputWidget):  # type: ignore[misc]  # the theme is 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> str:
         offered = f"id_{name}_offered"
         field = super().render(name, value, {**(attrs or {}), "list": offered}, renderer)
-        offers = format_html_join("", '<option value="{}">{}</option>', _offers(self.choices))
-        return format_html('{}<datalist id="{}">{}</datalist>', field, offered, offers)
+        context = {"field": field, "id": offered, "offers": _offers(self.choices)}
+        return render_to_string("guardrails/offered.html", context)
 
 
 def _offers(choices: Sequence[Picked]) -> Iterator[tuple[str, str]]:
