@@ -490,11 +490,10 @@ def test_what_people_pick_from_is_read_at_every_server(
     room = opened(server, kind)
     if kind == "mail":
         room.make_folder()
-
     catalogue.read(room.account, now=timezone.now())
 
     rows = ProviderResource.objects.filter(account_id=room.account.id)
-    found = [row.external_id for row in rows if row.resource_type == resource_type]
+    found = [row.external_id for row in rows.filter(resource_type=resource_type)]
     assert wanted in found if wanted else found
     if kind == "issues":
         people = rows.filter(resource_type="person", external_id=room.account.address)
