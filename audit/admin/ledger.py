@@ -18,6 +18,7 @@ from django.http import (
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import Truncator
 from unfold import paginator
 from unfold.decorators import display
 
@@ -34,11 +35,13 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import ids, provider_side, queries, selectors, timeline
+from audit.ledger import ids, provider_side, queries, selectors, timeline, vault
+from audit.ledger.sentences import say
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
 from audit.verification import verify
 
+SENTENCE_CHARS = 240
 MAX_FOUND = 100  # actions that are found by what they created
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
 
@@ -75,7 +78,7 @@ class LedgerAdmin(LookOnly):
     )
     list_display = (
         "asked_at",
-        "action",
+        "sentence",
         "state",
         "verdict",
         "actor",
@@ -118,9 +121,20 @@ class LedgerAdmin(LookOnly):
     def state(self, row: ExecutedAgentAction) -> str:
         return row.status
 
-    @display(description="action")  # type: ignore[untyped-decorator]
-    def action(self, row: ExecutedAgentAction) -> str:
-        return row.action_type
+    @display(description="what")  # type: ignore[untyped-decorator]
+    def sentence(self, row: ExecutedAgentAction) -> str:
+        """The row in words, and the name of its action below."""
+        try:
+            content = selectors.body(row)
+        except vault.Unreadable:
+            content = None  # verification says so; the list must still come up
+        _, words = say(row.action_type, row.status, content["payload"] if content else {})
+        return format_html(
+            '<span class="block max-w-md whitespace-normal">{}</span>'
+            '<span class="text-xs">{}</span>',
+            Truncator(timeline.reveal(words)).chars(SENTENCE_CHARS),
+            row.action_type,
+        )
 
     @display(description="decision")  # type: ignore[untyped-decorator]
     def verdict(self, row: ExecutedAgentAction) -> str:
@@ -140,7 +154,7 @@ class LedgerAdmin(LookOnly):
             has_clocks_apart=queries.has_clocks_apart()
         )
         before = admin_filters.uuid(request.GET.get("before", ""))
-        return rows.filter(action_id__lt=before) if before else rows
+        return queries.join_payload(rows.filter(action_id__lt=before) if before else rows)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None

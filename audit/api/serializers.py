@@ -45,7 +45,7 @@ class ExportFields(FilterFields):
 
 class BundleFields(FilterFields):
     with_derived = serializers.BooleanField(
-        default=False, help_text="Also as CSV and OCSF events, for reading; not evidence."
+        default=False, help_text="Also a report for people, and the rows as CSV."
     )
 
 

@@ -12,6 +12,7 @@ from audit.bundle.extent import choose_extent
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
 from audit.bundle.spool import Spool
+from audit.bundle.verify import FORMAT
 from audit.contracts import ActorType, Filters, Status
 from audit.formats import export
 from audit.ledger import chain, queries
@@ -21,7 +22,6 @@ from audit.seals import signing_keys
 from audit.seals.anchors import Stamped, list_stamped
 from audit.seals.notes import read_key
 
-FORMAT = "remit-ledger-bundle/1"
 FOLDER = Path(__file__).parent
 STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 
@@ -29,7 +29,7 @@ STOPS = 50  # checkpoints in between: each takes a verifier some milliseconds
 class Bundle:
     """One bundle. Making it chooses its checkpoints and records its start in the ledger;
     iterating over it (once) gives the bytes of the zip file and records its end as an export
-    does. `with_derived` adds the rows as CSV and OCSF events, for reading.
+    does. `with_derived` adds what people read: a report, and the rows as CSV.
 
     Raises NothingSealed, and audit.contracts.LedgerError when the start cannot be recorded.
     """
@@ -72,13 +72,14 @@ class Bundle:
         yield "anchors.jsonl", (line(stamped.line()) for stamped in self.anchors())
         yield "redactions.jsonl", redactions.render_lines(self.extent, self.redactions)
         yield "ledger.jsonl", rows.lines()
+        yield "leaves.bin", rows.leaves() if self.extent.completeness == "proven" else iter(())
         yield "proofs.jsonl", self.proofs()
         with Spool() as artifacts:
             yield "payloads.jsonl", rows.payloads(artifacts)
             yield "artifacts.jsonl", artifacts.chunks()
         yield "policies.jsonl", rows.policies()
         if self.with_derived:
-            yield from derived.files(rows)
+            yield from derived.files(rows, self.manifest())
         yield "manifest.json", iter([line(self.manifest())])
 
     def proofs(self) -> Iterator[bytes]:

@@ -1,37 +1,45 @@
-"""A bundle's rows once more, for reading: as CSV and as OCSF events. Derived from what is
-sealed, and no evidence themselves."""
+"""What people read of a bundle's rows: a table, and a report in words. The verifier makes both
+again from the rows that it has proven, so a word that was altered shows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from audit.bundle.rows import SealedRows
-from audit.formats import ocsf, stored
-from audit.formats.rows import SEALED, Encoder, Row, Text
-from audit.formats.text import Csv, OcsfLines
-from audit.ledger.lines import LINE
-from audit.seals.merkle import leaf_hash
+from audit.bundle.verify import REPORT, TABLE, Report
+from audit.formats import stored
+from audit.formats.rows import SEALED, Row
+from audit.formats.text import Csv
 
-NAMES = ("derived/ledger.csv", "derived/ocsf.jsonl")
-
-
-class PlacedEvents(OcsfLines):
-    """Events that name the place of their row."""
-
-    text = Text(f"a.leaf_index || ' ' || {LINE}", SEALED.delimiter, SEALED.quote)
-
-    def event(self, row: Row) -> dict[str, Any]:
-        place, _, line = row.line.partition(b" ")
-        sealed = {"leaf_index": int(place), "leaf_hash": leaf_hash(line).hex()}
-        return ocsf.event(row._replace(line=line).columns() | sealed)
+NAMES = (TABLE, REPORT)
 
 
-def files(rows: SealedRows) -> Iterator[tuple[str, Iterator[bytes]]]:
-    table, events = NAMES
-    yield table, encoded(Csv(), rows)
-    yield events, encoded(PlacedEvents(), rows)
+class Told:
+    """Rows that are told in a report, page by page."""
+
+    text = SEALED
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def head(self) -> bytes:
+        return b""
+
+    def page(self, rows: Iterable[Row]) -> bytes:
+        for row in rows:
+            self.report.add(row.columns(), row.payload())
+        return b""
+
+    def tail(self) -> bytes:
+        return self.report.text().encode()
 
 
-def encoded(encoder: Encoder, rows: SealedRows) -> Iterator[bytes]:
+def files(rows: SealedRows, manifest: dict[str, Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    for name, encoder in ((TABLE, Csv()), (REPORT, Told(Report(manifest)))):
+        yield name, encoded(encoder, rows)
+
+
+def encoded(encoder: Csv | Told, rows: SealedRows) -> Iterator[bytes]:
     yield encoder.head()
     for places in rows.pages():
         yield stored.at_places(places, encoder, tenant_id=rows.tenant_id)
+    yield encoder.tail()

@@ -9,6 +9,7 @@ each row that it was sealed at its place; that nothing else matches it cannot sh
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from django.db import connections
@@ -16,7 +17,7 @@ from django.db import connections
 from audit.contracts import Filters
 from audit.ledger import departures, queries
 from audit.ledger.routing import LEDGER
-from audit.models import Checkpoint, Leaf
+from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from audit.seals.merkle import Frontier
 from audit.seals.progress import find_newest_checkpoint
 
@@ -44,7 +45,8 @@ class NothingSealed(Exception):
 @dataclass(frozen=True, kw_only=True)
 class Extent:
     """The rows at `places`, under the checkpoint `end`. `first` is the tree before them where
-    they follow each other without a gap. `newest` is the newest checkpoint there is."""
+    they follow each other without a gap. `newest` is the newest checkpoint there is. `until` is
+    the end that is asked for; of a period, where a row behind it shows that none is missing."""
 
     filters: Filters
     places: Sequence[int]
@@ -52,6 +54,7 @@ class Extent:
     newest: Checkpoint
     completeness: Completeness
     first: Frontier = field(default_factory=Frontier)
+    until: datetime | None = None
 
     def facts(self) -> dict[str, Any]:
         """What the manifest says of it."""
@@ -59,7 +62,7 @@ class Extent:
             "completeness": self.completeness,
             "filters": self.filters.chosen(),
             "since": self.filters.since,
-            "until": self.filters.until,
+            "until": self.until,
             "first": self.first.size,
             "size": self.end.size,
             "left": [node.hex() for node in self.first.nodes],
@@ -87,6 +90,7 @@ def choose_period(filters: Filters, last: Checkpoint) -> Extent:
         first = Frontier(earlier.size, map(bytes, earlier.frontier))
     return Extent(
         filters=filters,
+        until=filters.until if reaches(filters, end) else None,
         places=range(first.size, end.size),
         end=end,
         newest=max(last, end, key=lambda checkpoint: checkpoint.size),
@@ -120,6 +124,16 @@ def find_end(period: Filters, newest: Checkpoint) -> Checkpoint:
     return checkpoints.filter(size__gte=(place if last is None else last + 1) + 1).first() or newest
 
 
+def reaches(period: Filters, end: Checkpoint) -> bool:
+    """Whether the last row was recorded after the period: only that proves that it has every row
+    up to its end."""
+    last = Leaf.objects.filter(tenant_id=period.tenant_id, leaf_index=end.size - 1)
+    rows = ExecutedAgentAction.objects.filter(
+        action_id__in=last.values("action_id"), id__in=last.values("row_id")
+    )
+    return rows.filter(recorded_at__gte=period.until).exists() if period.until else True
+
+
 def choose_matching(filters: Filters, last: Checkpoint, snapshot: str) -> Extent:
     rows = queries.select_every_phase(filters, snapshot=snapshot)
     leaves = Leaf.objects.filter(
@@ -128,6 +142,7 @@ def choose_matching(filters: Filters, last: Checkpoint, snapshot: str) -> Extent
     places = leaves.order_by("leaf_index").values_list("leaf_index", flat=True)
     return Extent(
         filters=filters,
+        until=filters.until,
         places=array("q", places.iterator(chunk_size=PAGE)),
         end=last,
         newest=last,

@@ -47,6 +47,10 @@ SELECT a.id, p.salt, p.body, p.box, {vault.PLACE}, f.created
 ) f ON true
 {CHOSEN} ORDER BY l.leaf_index
 """  # noqa: S608  # the names are this module's own
+LEAVES = """
+SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) FROM audit_leaf
+WHERE tenant_id = %s AND leaf_index = ANY(%s)
+"""
 POLICIES = """
 SELECT digest, body, box FROM audit_policy WHERE tenant_id = %s AND digest = ANY(%s)
 ORDER BY digest
@@ -76,6 +80,11 @@ class SealedRows:
         """The sealed text of each row; the leaf of one that left."""
         for ((chunk,),) in self.fetched(LINES):
             self.policy_digests.update(map(bytes.decode, POLICY_DIGEST.findall(chunk or b"")))
+            yield chunk or b""
+
+    def leaves(self) -> Iterator[bytes]:
+        """The leaf of each row: beside the rows they show which one is not what was sealed."""
+        for ((chunk,),) in self.fetched(LEAVES):
             yield chunk or b""
 
     def payloads(self, artifacts: Spool) -> Iterator[bytes]:

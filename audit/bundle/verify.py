@@ -23,13 +23,14 @@ from hashlib import sha256, sha512
 from pathlib import Path
 from typing import IO, Any
 
-FORMAT = "remit-ledger-bundle/1"
+FORMAT = "remit-ledger-bundle/2"
 FILES = {
     *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
     *("checkpoint.note", "policies.jsonl", "keys.json", "verify.py", "README.txt"),
     *("newest.note", "proofs.jsonl", "redactions.jsonl", "anchors.jsonl", "stamps.py"),
+    "leaves.bin",
 }
-DERIVED = ("derived/ledger.csv", "derived/ocsf.jsonl")  # for reading; not evidence
+TABLE, REPORT = "derived/ledger.csv", "derived/report.html"  # what people read of the rows
 # Each byte of these is proven by the tree or by a row: the manifest holds no digest of them.
 PROVEN = ("ledger.jsonl", "payloads.jsonl")
 LEFT = re.compile(rb'\{"left":"([0-9a-f]{64})"\}')  # stands for a row that left by retention
@@ -50,6 +51,35 @@ COLUMNS = (
     *("provider", "provider_request_id", "recorded_at*", "resource_key", "resource_type"),
     *("run_id", "schema_version#", "skill_ref", "status*", "target_group_id", "target_key"),
     *("target_row?#", "tenant_id*", "trace_id", "trigger", "xact"),
+)
+# As a spreadsheet has it: first what people read, then the columns, then the payload.
+CONTENT = ("artifacts", "payload", "resource_id", "target_id", "salt")
+HEADER = (
+    *("sentence", "object", "id", "action_id", "phase", "attempt_no", "schema_version"),
+    *("tenant_id", "account_id", "actor_type", "actor_id", "on_behalf_of", "credential_ref"),
+    *("agent_id", "agent_version", "model_id", "skill_ref", "pattern_id", "trigger", "run_id"),
+    *("trace_id", "parent_action_id", "provider", "resource_type", "resource_key", "action_type"),
+    *("target_key", "target_group_id", "decision", "decision_reason", "policy_digest"),
+    *("approval_id", "approved_by", "idempotency_key", "status", "error_code"),
+    *("provider_request_id", "latency_ms", "target_row", "payload_commitment"),
+    *("artifacts_digest", "envelope_mac", "occurred_at", "recorded_at", "xact", *CONTENT),
+)
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # a spreadsheet would run it
+STATES = {
+    "pending": "Begun",
+    "succeeded": "Done",
+    "noop": "Already so",
+    "failed": "Not done",
+    "blocked": "Refused",
+    "denied": "Refused",
+    "waiting": "Waiting",
+    "recorded": "Noted",
+    "unknown": "Nobody can tell whether it was done",
+}
+SHOWN = 5000  # rows that a report gives in words
+HIDDEN = re.compile(  # signs that hide or reorder others
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 LOOKED_AT = {name.rstrip("*#"): int if "#" in name else str for name in COLUMNS if "*" in name}
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
@@ -238,6 +268,175 @@ def looked_at(line: bytes) -> Row:
     return tuple(str(row[name]).encode() for name in LOOKED_AT)
 
 
+def said(kind: str, status: str, payload: Any) -> tuple[str, str]:
+    """What a row is about, as it was called when the row was written, and the row as a sentence:
+    without names where its payload was erased."""
+    held = payload if isinstance(payload, dict) else {}
+    texts = [held.get(name) for name in ("description", "name", "sentence")]
+    called, name, why = (text if isinstance(text, str) else "" for text in texts)
+    about = called or name
+    what = (about or kind.replace("_", " ").replace(".", " ")).removesuffix(".")
+    sentence = f"{STATES.get(status, status)}: {what}."
+    return about, f"{sentence} {why}" if why else sentence
+
+
+def cell(text: str) -> str:
+    """A text as a cell that no spreadsheet runs. Alone, \\x03 would stand for nothing."""
+    text = f"'{text}" if text.startswith(FORMULA) else text
+    doubled = text.replace('"', '""')
+    is_quoted = text == "\x03" or any(sign in text for sign in '",\n\r')
+    return f'"{doubled}"' if is_quoted else text
+
+
+def table_line(row: dict[str, Any], body: bytes, payload: Any, salt: str) -> str:
+    """The row as a line of the table; the cells of its content are empty where it was erased."""
+    artifacts, _, rest = body.partition(b'],"payload":')
+    whole, _, ids = rest.rpartition(b',"resource_id":')
+    content = [""] * len(CONTENT)
+    if body:
+        texts = (artifacts[len(b'{"artifacts":') :] + b"]").decode(), whole.decode()
+        content = [*texts, *map(json.loads, ids[:-1].split(b',"target_id":')), salt]
+    about, sentence = said(row["action_type"], row["status"], payload)
+    found = row | dict(zip(CONTENT, content, strict=True)) | {"sentence": sentence, "object": about}
+    values = ("" if (value := found[name]) is None else str(value) for name in HEADER)
+    return ",".join(map(cell, values)) + "\r\n"
+
+
+def escape(text: str) -> str:
+    shown = HIDDEN.sub(lambda sign: f"\u27e8U+{ord(sign[0]):04X}\u27e9", text)
+    for sign, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot")):
+        shown = shown.replace(sign, f"&{name};")
+    return shown
+
+
+class Report:
+    """What people read of rows: how many of each kind, for whom, and the first of them in words.
+    Rows of a period that were recorded outside of it are not counted."""
+
+    def __init__(self, manifest: dict[str, Any]) -> None:
+        self.origin, self.is_whole = manifest["origin"], manifest["completeness"] == "proven"
+        self.since, self.until = manifest["since"] or "", manifest["until"] or ""
+        self.kinds, self.people = dict[str, dict[str, int]](), dict[str, dict[str, int]]()
+        self.rows, self.count, self.last = list[str](), 0, ""
+
+    def add(self, row: dict[str, Any], payload: Any) -> None:
+        at, status, person = row["recorded_at"], row["status"], row["on_behalf_of"]
+        self.last = at
+        is_outside = at < self.since or (self.until and at >= self.until)
+        if (self.is_whole and is_outside) or row["phase"] == "attempt":
+            return
+        self.count += 1
+        for name, group in ((row["action_type"], self.kinds), (person, self.people)):
+            counts = group.setdefault(name, {})
+            counts[STATES.get(status, status)] = counts.get(STATES.get(status, status), 0) + 1
+        if len(self.rows) < SHOWN:
+            _, sentence = said(row["action_type"], status, payload)
+            shown = f"{at[:10]} {at[11:19]}", person or row["actor_id"], sentence
+            self.rows.append(self.row("td", *shown))
+
+    def row(self, tag: str, *cells: object) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(str(one))}</{tag}>" for one in cells) + "</tr>\n"
+
+    def figures(self, title: str, group: dict[str, dict[str, int]]) -> str:
+        states = dict.fromkeys(STATES.values())
+        found = [state for state in states if any(state in one for one in group.values())]
+        head = self.row("th", title, *found)
+        lines = (
+            self.row("td", name or "(nobody)", *(counts.get(state, 0) for state in found))
+            for name, counts in group.items()
+        )
+        return f"<table>\n{head}{''.join(lines)}</table>\n"
+
+    def text(self) -> str:
+        when = f"from {self.since or 'the first row'} to {self.until or self.last}"
+        claim = "All rows of that time" if self.is_whole else "Rows that match the bundle's filters"
+        more = self.count - len(self.rows)
+        return "".join(
+            (
+                '<!DOCTYPE html>\n<html lang="en-GB"><meta charset="utf-8"><title>Report</title>\n',
+                "<style>body{font:1rem/1.5 sans-serif;max-width:70rem;margin:2rem auto;",
+                "padding:0 1rem}td,th{text-align:left;vertical-align:top;padding:.2rem .5rem}",
+                "td{overflow-wrap:anywhere}</style>\n<h1>What was done, asked and refused</h1>\n",
+                f"<p>{escape(self.origin)}, {escape(when)} (UTC). {claim}: {self.count}. ",
+                "Attempts are told by their outcomes. verify.py, beside this, finds whether each ",
+                "word of this page is what the sealed rows say.</p>\n",
+                f"{self.figures('Action', self.kinds)}{self.figures('For', self.people)}",
+                f"<h2>In words</h2>\n<table>\n{self.row('th', 'When', 'For', 'What')}",
+                *self.rows,
+                "</table>\n",
+                f"<p>{more} more rows stand in ledger.csv, in the same words.</p>\n"
+                if more
+                else "",
+            )
+        )
+
+
+def call(row: Row, body: bytes) -> str:
+    """The row as people call it: when, which action, and about what."""
+    about, _ = said("", "", read(body)["payload"] if body else {})
+    _, kind, _, _, _, _, _, _, at, _, _ = row
+    return f" ({at.decode()}, {kind.decode()}{about and f' {about}'})"
+
+
+def name_of(line: bytes, payloads: Part) -> str:
+    """As `call` does, by the payloads that stand beside; empty for a line that cannot be read."""
+    try:
+        row = looked_at(line)
+        given = payloads.of(row[4])
+        body = given[0].string[len(b'{"body":') : given[0].start()] if given else b""
+        proven = body and digest_of(unhexlify(given[0][2]) + body) == row[5]
+        return call(row, body if proven else b"")
+    except UNREADABLE:
+        return ""
+
+
+def once(found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Where something is wrong and what, as one sentence the first time; the others counted."""
+    counts = dict[str, int]()
+    for where, sentence in found:
+        if sentence not in counts:
+            yield f"{where}{sentence}"
+        counts[sentence] = counts.get(sentence, 0) + 1
+    for sentence, count in counts.items():
+        if count > 1:
+            yield f"{count - 1} more: {sentence}"
+
+
+class Views:
+    """What people read of the rows, held against the rows one by one."""
+
+    def __init__(self, archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
+        held = archive.namelist()
+        self.table = archive.open(TABLE) if TABLE in held else None
+        self.given = archive.read(REPORT) if REPORT in held else None
+        self.report, self.differs = Report(manifest), ""
+        self.compare(",".join(HEADER) + "\r\n", "the first line")
+
+    def compare(self, line: str, called: str) -> None:
+        data = line.encode()
+        if self.table and not self.differs and self.table.read(len(data)) != data:
+            self.differs = called
+
+    def add(self, line: bytes, body: bytes, salt: str) -> None:
+        if not self.table and self.given is None:
+            return
+        row = read(line)
+        payload = read(body)["payload"] if body else {}
+        _, sentence = said(row["action_type"], row["status"], payload)
+        self.compare(
+            table_line(row, body, payload, salt), f"the row of {row['recorded_at']} ({sentence})"
+        )
+        self.report.add(row, payload)
+
+    def findings(self) -> Iterator[str]:
+        if self.table and not self.differs and self.table.read(1):
+            self.differs = "its end"
+        if self.differs:
+            yield f"{TABLE} is not what the rows say, from {self.differs} on."
+        if self.given is not None and self.given != self.report.text().encode():
+            yield f"{REPORT} is not what the rows say."
+
+
 class Verification:
     def __init__(self, archive: zipfile.ZipFile, key: tuple[str, bytes], until: str) -> None:
         self.archive, (self.name, self.key), self.until = archive, key, until
@@ -252,11 +451,16 @@ class Verification:
         self.manifest: dict[str, Any] = json.loads(archive.read("manifest.json"))
         self.is_whole = self.manifest["completeness"] == "proven"
         self.since = (self.manifest["since"] or "").encode()
-        self.tree = Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
+        self.tree = self.begin_tree()
         self.first = self.sound = self.tree.size
+        self.wrong = ""  # between which checkpoints a row is not what was sealed
+        self.views = Views(archive, self.manifest)
         self.count, self.place, self.stamped = 0, -1, 0
         self.begin = self.last = self.redacted = b""  # first, last, last erasure behind: when
         self.gaps, self.left = list[int](), list[list[int]]()  # by retention: found, and recorded
+
+    def begin_tree(self) -> Tree:
+        return Tree(self.manifest["first"], [*map(bytes.fromhex, self.manifest["left"])])
 
     def note(self, name: str) -> tuple[tuple[int, bytes], bytes]:
         size, root, by = read_note(self.archive.read(name).decode(), self.name, self.keys)
@@ -280,15 +484,25 @@ class Verification:
         for name, note in older:
             yield from self.compare(name, note)
         yield from self.redactions()
-        yield from self.walk()
-        if self.is_whole and (self.tree.size != self.end[0] or self.tree.size == self.first):
-            yield f"The lines end at place {self.tree.size}, the checkpoint at {self.end[0]}."
+        yield from once(self.walk())
+        yield from self.whole() if self.is_whole else ()
         yield from self.refused()
+        yield from self.views.findings()
         for name, digest in self.manifest["files"].items():
             for _ in self.lines(name) if name not in self.digests else ():
                 pass
             if self.digests[name] != digest:
                 yield f"{name} is not the file that the manifest describes."
+
+    def whole(self) -> Iterator[str]:
+        """What is wrong with the rows as a whole."""
+        if self.wrong or self.tree.size != self.end[0]:
+            yield self.located()
+        elif self.tree.size == self.first:
+            yield f"The lines end at place {self.tree.size}, the checkpoint at {self.end[0]}."
+        until = self.manifest["until"] or ""
+        if self.last.decode() < until:
+            yield f"The rows end before {until}, so later ones of the period may be missing."
 
     def refused(self) -> Iterator[str]:
         for by, at in ((self.by, self.last.decode()), (self.newest_by, self.redacted.decode())):
@@ -297,7 +511,7 @@ class Verification:
 
     def claims(self) -> Iterator[str]:
         names = self.archive.namelist()
-        if sorted(name for name in names if name not in DERIVED) != sorted(FILES):
+        if sorted(name for name in names if name not in (TABLE, REPORT)) != sorted(FILES):
             yield f"The bundle holds other files than it should: {names}."
         about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
         claim = self.manifest["completeness"]
@@ -371,9 +585,9 @@ class Verification:
         place, proof = given["place"], [*map(bytes.fromhex, given["proof"])]
         return 0 <= place < size and root_of(line, place, size, proof) == root
 
-    def walk(self) -> Iterator[str]:
+    def walk(self) -> Iterator[tuple[str, str]]:
         """Every line and what belongs to it; its proof or, in a whole bundle, the root of the
-        tree wherever a checkpoint states it."""
+        tree wherever a checkpoint states it. Where something is wrong, and what."""
         payloads = Part(self.lines("payloads.jsonl"), PAYLOAD)
         artifacts = Part(self.lines("artifacts.jsonl"), ARTIFACT)
         proofs, tree = map(read, self.lines("proofs.jsonl")), self.tree
@@ -385,47 +599,73 @@ class Verification:
                 tree.append(unhexlify(gap[1]))
             else:
                 for sentence in self.about(line, proof, payloads, artifacts):
-                    yield f"place {proof.get('place')}: {sentence}"
+                    yield f"place {proof.get('place')}{self.called}: ", sentence
                 tree.append(sha256(b"\0" + line).digest())
             if self.is_whole and tree.size in self.stops:
-                yield from self.stop(self.stops[tree.size])
+                for sentence in self.stop(self.stops[tree.size]):
+                    yield "", sentence
         if next(proofs, None) is not None:
-            yield "There are more proofs than lines."
+            yield "", "There are more proofs than lines."
         for name, part in (("payload", payloads), ("artifact", artifacts)):
             if part.broken:
-                yield f"{part.broken} lines of {name}s.jsonl cannot be read."
+                yield "", f"{part.broken} lines of {name}s.jsonl cannot be read."
             while part.row_id:
                 row_id = part.row_id.decode()
-                yield f"row {row_id}: A {name} belongs to no line or is in disorder."
+                yield f"row {row_id}: ", f"A {name} belongs to no line or is in disorder."
                 part.advance()
         yield from self.unexplained()
 
-    def unexplained(self) -> Iterator[str]:
+    def unexplained(self) -> Iterator[tuple[str, str]]:
         for row_id in sorted(self.missing - self.erased):
-            yield f"row {row_id}: Its payload is missing and no redaction says why."
+            yield f"row {row_id}: ", "Its payload is missing and no redaction says why."
         for place in self.gaps:
             if not any(first <= place <= last for first, last in self.left):
-                yield f"place {place}: Its row is missing and no retention says why."
+                yield f"place {place}: ", "Its row is missing and no retention says why."
         for row in () if self.has_ended else self.undecided.values():
-            yield f"row {row.decode()}: The policy that decided it is missing or altered."
+            yield f"row {row.decode()}: ", "The policy that decided it is missing or altered."
+
+    def located(self) -> str:
+        """The first row that is not what was sealed, where the leaves beside the rows are those of
+        the checkpoint; else between which places it is."""
+        tree, leaves = self.begin_tree(), self.archive.read("leaves.bin")
+        for at in range(0, len(leaves), 32):
+            tree.append(leaves[at : at + 32])
+        if (tree.size, tree.root()) != self.end:
+            ends = f"The lines end at place {self.tree.size}, the checkpoint at {self.end[0]}."
+            return self.wrong or ends
+        payloads, at, before = Part(self.lines("payloads.jsonl"), PAYLOAD), 0, "the first one"
+        for line in self.lines("ledger.jsonl"):
+            gap = LEFT.fullmatch(line)
+            leaf = unhexlify(gap[1]) if gap else sha256(b"\0" + line).digest()
+            name = f"place {self.first + at}{name_of(line, payloads)}"
+            if leaf != leaves[32 * at :][:32]:
+                return f"{name}: This is not the row that was sealed there, behind {before}."
+            at, before = at + 1, name
+        return f"The rows behind {before} are missing, {len(leaves) // 32 - at} of them."
 
     def about(self, line: bytes, proof: Any, payloads: Part, artifacts: Part) -> list[str]:
         """What is wrong with a row and with what belongs to it. A list: for a million rows,
         generators would take longer than what they check."""
         wrong: list[str] = []
+        self.called = ""
         try:
             row = looked_at(line)
             _, _, sealed, _, row_id, _, _, _, self.last, _, _ = row
             self.phase(row, wrong)
-            body = b""
+            body, salt = b"", ""
             if payloads.row_id == row_id:
-                body = self.payload(row, payloads.of(row_id), wrong)
+                given = payloads.of(row_id)
+                body, salt = self.payload(row, given, wrong), given[0][2].decode()
             else:
                 self.missing.add(int(row_id))
             if artifacts.row_id == row_id or (sealed and body):
                 self.artifacts(sealed, artifacts.of(row_id), body, wrong)
             if not self.is_whole:
                 wrong += self.proven(line, proof)
+            if wrong:
+                self.called = call(row, body)
+            else:
+                self.views.add(line, body, salt)
         except UNREADABLE as error:
             wrong.append(f"The line or what belongs to it cannot be read: {error!r}.")
         return wrong
@@ -497,7 +737,7 @@ class Verification:
             elif stated == root:
                 self.sound = size
             elif self.sound >= 0:
-                yield f"Rows from place {self.sound} to {size - 1} are not what was sealed."
+                self.wrong = f"Rows from place {self.sound} to {size - 1} are not what was sealed."
                 self.sound = -1  # every later root differs too
 
     def remarks(self) -> Iterator[str]:
@@ -505,20 +745,19 @@ class Verification:
         begin, end = (at.decode() or "none" for at in (self.begin, self.last))
         since, until = self.manifest["since"], self.manifest["until"]
         filters = f"actions with {json.dumps(self.manifest['filters'], **CANONICAL)}"
-        asked = f"{since or 'the start'} to {until or 'now'}" if self.is_whole else filters
+        period = f"{since or 'the start'} to {until or 'the last row'}"
         if how := self.keys[self.by]:
             yield f"Signed by key {key_id(self.name, self.by).hex()}{how}."
+        asked = period if self.is_whole else filters
         yield f"Asked for: {asked}. Rows: {begin} to {end}."
-        if self.is_whole and end < (until or ""):
-            yield "That is before the period's end: a newer checkpoint would show later rows."
         if self.stamped:
             yield f"{self.stamped} checkpoints are time stamped: stamps.py, beside this, checks it."
         if self.gaps:
             yield f"{len(self.gaps)} of these rows left by retention: their leaves stand for them."
         if self.has_ended and self.undecided:
             yield "This ledger has ended: the policies that decided went with its key."
-        if held := [name for name in DERIVED if name in self.archive.namelist()]:
-            yield f"For reading only, not evidence and not checked: {', '.join(held)}."
+        if held := [name for name in (TABLE, REPORT) if name in self.archive.namelist()]:
+            yield f"Held against the rows, word for word: {', '.join(held)}."
 
     def verdict(self, findings: int) -> str:
         kind = f"NOT SOUND: {findings} findings in" if findings else "SOUND:"

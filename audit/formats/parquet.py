@@ -9,6 +9,7 @@ from typing import Any
 
 from audit.formats.pipe import Pipe
 from audit.formats.rows import COLUMNS, HEADER, SEALED, Row
+from audit.ledger.sentences import say
 
 try:
     import pyarrow
@@ -97,4 +98,6 @@ def values(row: Row) -> list[Any]:
     artifacts, payload, *ids = row.content()
     whole = [None if text == b"null" else text.decode() for text in (artifacts, payload)]
     salt = row.salt and row.salt.decode()
-    return [*map(columns.get, COLUMNS), *whole, *map(json.loads, ids), salt]
+    about, sentence = say(columns["action_type"], columns["status"], row.payload())
+    words = (sentence, about)
+    return [*words, *map(columns.get, COLUMNS), *whole, *map(json.loads, ids), salt]

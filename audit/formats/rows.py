@@ -10,7 +10,8 @@ from audit.models import ExecutedAgentAction
 
 COLUMNS = tuple(field.attname for field in ExecutedAgentAction._meta.concrete_fields)
 CONTENT = ("artifacts", "payload", "resource_id", "target_id")
-HEADER = (*COLUMNS, *CONTENT, "salt")
+WORDS = ("sentence", "object")
+HEADER = (*WORDS, *COLUMNS, *CONTENT, "salt")
 ARTIFACTS = b'{"artifacts":'
 NOTHING = (b"null",) * len(CONTENT)
 WHOLE = (
@@ -47,6 +48,10 @@ class Row(NamedTuple):
     def columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = json.loads(self.line)
         return columns
+
+    def payload(self) -> Any:
+        """What an entry gave as its payload; nothing where it was erased."""
+        return json.loads(self.content()[1]) or {}
 
     def content(self) -> tuple[bytes, ...]:
         """Artifacts, payload, resource_id and target_id, each as canonical JSON.

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 from django.db import models
 
 from audit.formats import ocsf
-from audit.formats.rows import CONTENT, HEADER, SEALED, Row, Text
+from audit.formats.rows import COLUMNS, CONTENT, HEADER, SEALED, Row, Text
 from audit.ledger import chain, lines
+from audit.ledger.sentences import say
 from audit.models import ExecutedAgentAction
 
 # What makes a spreadsheet take a cell for a formula, full-width forms included.
@@ -20,8 +21,9 @@ FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 CELL = "CASE WHEN ascii({0}) = ANY('{{{codes}}}') THEN '''' || {0} ELSE {0} END"
 CODES = ",".join(str(ord(mark)) for mark in sorted(FORMULA))
 Value = TypeVar("Value")
-CSV_LINE = b"%b,%b,%b,%b,%b,%b\r\n"
-ERASED = CSV_LINE % ((b"",) * (len(CONTENT) + 2))
+CSV_LINE = b"%b,%b,%b,%b,%b,%b,%b,%b\r\n"
+NOTHING = (b"",) * (len(CONTENT) + 1)
+ACTION_TYPE, STATUS = COLUMNS.index("action_type"), COLUMNS.index("status")
 
 
 class JsonLines:
@@ -75,11 +77,20 @@ class Csv:
 
 
 def csv_line(row: Row) -> bytes:
-    if row.body is None:
-        return row.line + ERASED
+    cells = cells_of(row.line)
     artifacts, payload, resource_id, target_id = row.content()
+    held = {} if row.body is None else json.loads(payload)
+    about, sentence = say(cells[ACTION_TYPE], cells[STATUS], held)
+    words = quoted(cell(sentence).encode()), quoted(cell(about).encode())
+    if row.body is None:
+        return CSV_LINE % (*words, row.line, *NOTHING)
     ids = identifier(resource_id), identifier(target_id)
-    return CSV_LINE % (row.line, quoted(artifacts), quoted(payload), *ids, row.salt)
+    return CSV_LINE % (*words, row.line, quoted(artifacts), quoted(payload), *ids, row.salt)
+
+
+def cells_of(line: bytes) -> list[str]:
+    text = line.decode()
+    return next(csv.reader([text])) if '"' in text else text.split(",")
 
 
 @lru_cache(maxsize=256)  # the phases of an action are about the same thing

@@ -167,6 +167,24 @@ def test_page_and_program_say_the_same_of_clean_bundles_and_kept_checkpoints(
             assert in_common(in_browser(page, bundle, limited)) == expected
 
 
+def test_page_and_program_say_the_same_of_what_people_read(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles, test_derived
+
+    tenant_id = test_derived.settle()
+    key, data = sealed.key(tenant_id), test_derived.make(tenant_id)
+    assert in_browser(page, data, key) == in_python(tmp_path, capsys, data, key)
+    for alter in test_derived.ALTERATIONS:
+        files = bundles.unpack(data)
+        alter(files)
+        bundles.mend(files)
+        doctored = bundles.pack(files)
+        expected = in_python(tmp_path, capsys, doctored, key)
+        assert in_browser(page, doctored, key) == expected, alter.__name__
+
+
 def test_page_and_program_hold_rows_to_time_stamped_checkpoints(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -274,9 +292,10 @@ def test_page_and_program_tell_rows_apart_whose_numbers_doubles_round(
         expected = in_common(in_python(tmp_path, capsys, data, key))
         assert in_common(in_browser(page, data, key)) == expected
         assert expected[-1].startswith(verdict)
+    row_id = min(line["row_id"] for line in kept)
     assert [line for line in expected if "Its payload is missing" in line] == [
-        f"FINDING row {row_id}: Its payload is missing and no redaction says why."
-        for row_id in sorted(line["row_id"] for line in kept)
+        f"FINDING row {row_id}: Its payload is missing and no redaction says why.",
+        f"FINDING {len(kept) - 1} more: Its payload is missing and no redaction says why.",
     ]
     assert not {*erased} & {line["row_id"] for line in kept}
 

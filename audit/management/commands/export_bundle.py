@@ -21,7 +21,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         filters.add_arguments(parser)
         parser.add_argument(
-            "--with-derived", action="store_true", help="Also as CSV and OCSF, for reading."
+            "--with-derived",
+            action="store_true",
+            help="Also a report for people, and CSV.",
         )
         parser.add_argument("--output", type=Path, required=True, help="A new zip file.")
 

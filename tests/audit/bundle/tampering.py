@@ -196,15 +196,15 @@ def take_a_file_out(files: Files, luck: random.Random) -> None:
 
 
 TAMPERING: dict[Callable[[Files, random.Random], None], str] = {
-    change_field: "are not what was sealed",
+    change_field: "This is not the row that was sealed there",
     flip_bit: "FINDING",
-    drop_row: "are not what was sealed|The lines end at place",
-    drop_row_and_mend: "The lines end at place",
-    drop_action_and_mend: "The lines end at place",
+    drop_row: "not the row that was sealed there|are missing, 1 of them",
+    drop_row_and_mend: "not the row that was sealed there|are missing, 1 of them",
+    drop_action_and_mend: "not the row that was sealed there|are missing, ",
     empty_and_mend: "The lines end at place",
-    insert_row: "are not what was sealed",
-    swap_rows: "are not what was sealed",
-    cut_tail: "The lines end at place",
+    insert_row: "This is not the row that was sealed there",
+    swap_rows: "This is not the row that was sealed there",
+    cut_tail: "are missing, ",
     cut_head_and_mend: "Rows of the period may be missing",
     change_payload: "Its payload is not the one that was sealed",
     add_a_blank_to_a_payload: "Its payload is not the one|lines of payloads.jsonl cannot be read",

@@ -122,7 +122,7 @@ def test_rows_are_read_page_by_page(tenant_id: UUID, monkeypatch: pytest.MonkeyP
     paged = bundles.unpack(bundles.make(tenant_id))
     for part in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
         assert paged[part] == whole[part]
-    assert asked == {rows.LINES: 4, rows.CONTENTS: 4}
+    assert asked == {rows.LINES: 4, rows.LEAVES: 4, rows.CONTENTS: 4}
 
 
 def test_what_an_action_created_is_named_for_any_ids(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from audit.formats.text import cell, csv_lines
 from audit.keeping import erasure
 from audit.ledger import chain, ledger, queries, selectors
 from audit.ledger.ids import uuid7
+from audit.ledger.sentences import say
 from audit.models import ExecutedAgentAction
 from tests.audit.entries import append_action, entry
 
@@ -107,7 +108,7 @@ def test_csv_holds_the_same_rows_by_rfc_4180() -> None:
     tenant_id = uuid4()
     append_action(tenant_id=tenant_id, payload={"text": 'a "quoted", text\r\nwith lines'})
     data = b"".join(make("csv", tenant_id=tenant_id))
-    assert data.startswith(b"id,action_id,phase,")
+    assert data.startswith(b"sentence,object,id,action_id,phase,")
     assert data.endswith(b"\r\n")
     rows = read_csv(data)
     assert [row["phase"] for row in rows] == ["attempt", "outcome"]
@@ -182,6 +183,8 @@ def test_csv_made_by_the_database_is_what_the_json_lines_say() -> None:
     *lines, _ = lines_of(make(tenant_id=tenant_id, until=until))
     expected = [list[object](rows.HEADER)]
     for line in lines:
+        said = say(line["action_type"], line["status"], line["payload"] or {})
+        line["object"], line["sentence"] = said
         for name in ("artifacts", "payload") if line["salt"] else ():
             line[name] = chain.canonical_bytes(line[name]).decode()
         expected.append([cell(line[name]) for name in rows.HEADER])

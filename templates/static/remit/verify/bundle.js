@@ -2,14 +2,13 @@
    Nothing is sent anywhere; the page's Content-Security-Policy forbids it to. */
 "use strict";
 
-const FORMAT = "remit-ledger-bundle/1";
+const FORMAT = "remit-ledger-bundle/2";
 const FILES = [
   "README.txt", "anchors.jsonl", "artifacts.jsonl", "checkpoint.note", "checkpoints.jsonl", "keys.json",
-  "ledger.jsonl", "manifest.json", "newest.note", "payloads.jsonl", "policies.jsonl", "proofs.jsonl",
+  "leaves.bin", "ledger.jsonl", "manifest.json", "newest.note", "payloads.jsonl", "policies.jsonl", "proofs.jsonl",
   "redactions.jsonl", "stamps.py", "verify.py",
 ];
 const LEFT = /^\{"left":"([0-9a-f]{64})"\}$/; // stands for a row that left by retention
-const DERIVED = ["derived/ledger.csv", "derived/ocsf.jsonl"]; // for reading; not evidence
 
 // Each byte of these is proven by the tree or by a row: the manifest holds no digest of them.
 const PROVEN = ["ledger.jsonl", "payloads.jsonl"];
@@ -129,10 +128,16 @@ class Verification {
     Object.assign(one, { undecided: new Map(), hasEnded: false });
     one.manifest = JSON.parse(text(await archive.read("manifest.json")));
     one.isWhole = one.manifest.completeness === "proven";
-    one.tree = new Tree(one.manifest.first, one.manifest.left.map(unhex));
+    one.tree = one.beginTree();
+    one.wrong = ""; // between which checkpoints a row is not what was sealed
+    one.views = await Views.start(archive, one.manifest);
     one.first = one.sound = one.tree.size;
     Object.assign(one, { count: 0, place: -1, redacted: "", gaps: [], left: [] });
     return one;
+  }
+
+  beginTree() {
+    return new Tree(this.manifest.first, this.manifest.left.map(unhex));
   }
 
   async note(name) {
@@ -164,16 +169,16 @@ class Verification {
       yield* this.compare(name, note);
     }
     yield* this.redactions();
-    yield* this.walk();
-    const { size } = this.end;
-    if (this.isWhole && (this.tree.size !== size || size === this.first)) {
-      yield `The lines end at place ${this.tree.size}, the checkpoint at ${size}.`;
+    yield* once(this.walk());
+    if (this.isWhole) {
+      yield* this.whole();
     }
     for (const [by, at] of [[this.by, this.times[1]], [this.newest.by, this.redacted]]) {
       if (this.until && by === this.key && at > this.until) {
         yield `KEY signed rows of ${at}, and you refuse it after ${this.until}.`;
       }
     }
+    yield* this.views.findings();
     for (const [name, digest] of Object.entries(this.manifest.files)) {
       for await (const _ of name in this.digests ? [] : this.lines(name)) {
         // read to its end for its digest
@@ -184,8 +189,46 @@ class Verification {
     }
   }
 
+  /* What is wrong with the rows as a whole. */
+  async *whole() {
+    const { size } = this.end;
+    if (this.wrong || this.tree.size !== size) {
+      yield await this.located();
+    } else if (size === this.first) {
+      yield `The lines end at place ${this.tree.size}, the checkpoint at ${size}.`;
+    }
+    const until = this.manifest.until ?? "";
+    if (this.times[1] < until) {
+      yield `The rows end before ${until}, so later ones of the period may be missing.`;
+    }
+  }
+
+  /* The first row that is not what was sealed, where the leaves beside the rows are those of the
+     checkpoint; else between which places it is. */
+  async located() {
+    const [tree, leaves] = [this.beginTree(), await this.archive.read("leaves.bin")];
+    for (let at = 0; at < leaves.length; at += 32) {
+      tree.append(leaves.slice(at, at + 32));
+    }
+    if (tree.size !== this.end.size || !same(tree.root(), this.end.root)) {
+      return this.wrong || `The lines end at place ${this.tree.size}, the checkpoint at ${this.end.size}.`;
+    }
+    const payloads = await new Part(this.lines("payloads.jsonl"), PAYLOAD).start();
+    let [at, before] = [0, "the first one"];
+    for await (const line of this.lines("ledger.jsonl")) {
+      const gap = LEFT.exec(signs(line));
+      const leaf = gap ? unhex(gap[1]) : sha256(Uint8Array.of(0), line);
+      const name = `place ${this.first + at}${await nameOf(line, payloads)}`;
+      if (!same(leaf, leaves.slice(32 * at, 32 * at + 32))) {
+        return `${name}: This is not the row that was sealed there, behind ${before}.`;
+      }
+      [at, before] = [at + 1, name];
+    }
+    return `The rows behind ${before} are missing, ${leaves.length / 32 - at} of them.`;
+  }
+
   *claims() {
-    const held = this.archive.names.filter((name) => !DERIVED.includes(name));
+    const held = this.archive.names.filter((name) => ![TABLE, REPORT].includes(name));
     if (canonical(held.sort()) !== canonical(FILES)) {
       const names = this.archive.names.map((name) => `'${name}'`).join(", ");
       yield `The bundle holds other files than it should: [${names}].`;
@@ -321,35 +364,37 @@ class Verification {
         this.gaps.push(this.tree.size);
       } else {
         for (const told of await this.about(line, proof, payloads, artifacts)) {
-          yield `place ${proof.place ?? "None"}: ${told}`;
+          yield [`place ${proof.place ?? "None"}${this.called}: `, told];
         }
       }
       this.tree.append(gap ? unhex(gap[1]) : sha256(Uint8Array.of(0), line));
       if (this.isWhole && this.stops.has(this.tree.size)) {
-        yield* this.stop(this.stops.get(this.tree.size));
+        for (const told of this.stop(this.stops.get(this.tree.size))) {
+          yield ["", told];
+        }
       }
     }
     if (await this.following(proofs, null) !== null) {
-      yield "There are more proofs than lines.";
+      yield ["", "There are more proofs than lines."];
     }
     for (const [name, part] of [["payload", payloads], ["artifact", artifacts]]) {
       if (part.broken) {
-        yield `${part.broken} lines of ${name}s.jsonl cannot be read.`;
+        yield ["", `${part.broken} lines of ${name}s.jsonl cannot be read.`];
       }
       for (; part.rowId; await part.advance()) {
-        yield `row ${part.rowId}: A ${name} belongs to no line or is in disorder.`;
+        yield [`row ${part.rowId}: `, `A ${name} belongs to no line or is in disorder.`];
       }
     }
     for (const rowId of [...this.missing].filter((id) => !this.erased.has(id)).sort((a, b) => (a < b ? -1 : 1))) {
-      yield `row ${rowId}: Its payload is missing and no redaction says why.`;
+      yield [`row ${rowId}: `, "Its payload is missing and no redaction says why."];
     }
     for (const place of this.gaps) {
       if (!this.left.some(([first, last]) => first <= place && place <= last)) {
-        yield `place ${place}: Its row is missing and no retention says why.`;
+        yield [`place ${place}: `, "Its row is missing and no retention says why."];
       }
     }
     for (const rowId of this.hasEnded ? [] : this.undecided.values()) {
-      yield `row ${rowId}: The policy that decided it is missing or altered.`;
+      yield [`row ${rowId}: `, "The policy that decided it is missing or altered."];
     }
   }
 
@@ -360,13 +405,15 @@ class Verification {
 
   async about(line, proof, payloads, artifacts) {
     const told = [];
+    this.called = "";
     try {
       const row = lookedAt(line);
       const rowId = String(row.id);
       this.phase(row, told);
-      let body = "";
+      let [body, salt] = ["", ""];
       if (payloads.rowId === rowId) {
-        body = this.payload(row, await payloads.of(rowId), told);
+        const given = await payloads.of(rowId);
+        [body, salt] = [this.payload(row, given, told), given[0].salt];
       } else {
         this.missing.add(row.id);
       }
@@ -377,6 +424,11 @@ class Verification {
         for (const sentence of this.proven(line, proof)) {
           told.push(sentence);
         }
+      }
+      if (told.length) {
+        this.called = call(row, body);
+      } else {
+        await this.views.add(line, body, salt);
       }
     } catch (error) {
       told.push(`The line or what belongs to it cannot be read: ${error}.`);
@@ -406,7 +458,7 @@ class Verification {
       } else if (same(stated, root)) {
         this.sound = size;
       } else if (this.sound >= 0) {
-        told.push(`Rows from place ${this.sound} to ${size - 1} are not what was sealed.`);
+        this.wrong = `Rows from place ${this.sound} to ${size - 1} are not what was sealed.`;
         this.sound = -1; // every later root differs too
       }
     }
@@ -483,13 +535,10 @@ class Verification {
   remarks() {
     const [begin, end] = this.times.map((at) => at || "none");
     const { since, until, filters } = this.manifest;
-    const asked = this.isWhole ? `${since ?? "the start"} to ${until ?? "now"}` : `actions with ${canonical(filters)}`;
+    const asked = this.isWhole ? `${since ?? "the start"} to ${until ?? "the last row"}` : `actions with ${canonical(filters)}`;
     const found = [`Asked for: ${asked}. Rows: ${begin} to ${end}.`];
     if (this.keys.get(this.by)) {
       found.unshift(`Signed by key ${this.idOf(this.by)}${this.keys.get(this.by)}.`);
-    }
-    if (this.isWhole && until && end < until) {
-      found.push("That is before the period's end: a newer checkpoint would show later rows.");
     }
     if (this.stamped) {
       found.push(`${this.stamped} checkpoints are time stamped: stamps.py, beside this, checks it.`);
@@ -500,9 +549,9 @@ class Verification {
     if (this.hasEnded && this.undecided.size) {
       found.push("This ledger has ended: the policies that decided went with its key.");
     }
-    const held = DERIVED.filter((name) => this.archive.names.includes(name));
+    const held = [TABLE, REPORT].filter((name) => this.archive.names.includes(name));
     if (held.length) {
-      found.push(`For reading only, not evidence and not checked: ${held.join(", ")}.`);
+      found.push(`Held against the rows, word for word: ${held.join(", ")}.`);
     }
     return found;
   }
