@@ -13,8 +13,8 @@ from audit.formats.text import Csv
 NAMES = (TABLE, REPORT)
 
 
-class Told:
-    """Rows that are told in a report, page by page."""
+class Narration:
+    """Gives rows to a report, page by page."""
 
     text = SEALED
 
@@ -34,11 +34,11 @@ class Told:
 
 
 def files(rows: SealedRows, manifest: dict[str, Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    for name, encoder in ((TABLE, Csv()), (REPORT, Told(Report(manifest)))):
+    for name, encoder in ((TABLE, Csv()), (REPORT, Narration(Report(manifest)))):
         yield name, encoded(encoder, rows)
 
 
-def encoded(encoder: Csv | Told, rows: SealedRows) -> Iterator[bytes]:
+def encoded(encoder: Csv | Narration, rows: SealedRows) -> Iterator[bytes]:
     yield encoder.head()
     for places in rows.pages():
         yield stored.at_places(places, encoder, tenant_id=rows.tenant_id)

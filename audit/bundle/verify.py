@@ -76,7 +76,7 @@ STATES = {
     "recorded": "Noted",
     "unknown": "Nobody can tell whether it was done",
 }
-SHOWN = 5000  # rows that a report gives in words
+LISTED = 5000  # rows that a report gives in words
 HIDDEN = re.compile(  # signs that hide or reorder others
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -303,10 +303,10 @@ def table_line(row: dict[str, Any], body: bytes, payload: Any, salt: str) -> str
 
 
 def escape(text: str) -> str:
-    shown = HIDDEN.sub(lambda sign: f"\u27e8U+{ord(sign[0]):04X}\u27e9", text)
+    texts = HIDDEN.sub(lambda sign: f"\u27e8U+{ord(sign[0]):04X}\u27e9", text)
     for sign, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot")):
-        shown = shown.replace(sign, f"&{name};")
-    return shown
+        texts = texts.replace(sign, f"&{name};")
+    return texts
 
 
 class Report:
@@ -329,10 +329,10 @@ class Report:
         for name, group in ((row["action_type"], self.kinds), (person, self.people)):
             counts = group.setdefault(name, {})
             counts[STATES.get(status, status)] = counts.get(STATES.get(status, status), 0) + 1
-        if len(self.rows) < SHOWN:
+        if len(self.rows) < LISTED:
             _, sentence = said(row["action_type"], status, payload)
-            shown = f"{at[:10]} {at[11:19]}", person or row["actor_id"], sentence
-            self.rows.append(self.row("td", *shown))
+            texts = f"{at[:10]} {at[11:19]}", person or row["actor_id"], sentence
+            self.rows.append(self.row("td", *texts))
 
     def row(self, tag: str, *cells: object) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(str(one))}</{tag}>" for one in cells) + "</tr>\n"
@@ -358,7 +358,7 @@ class Report:
                 "padding:0 1rem}td,th{text-align:left;vertical-align:top;padding:.2rem .5rem}",
                 "td{overflow-wrap:anywhere}</style>\n<h1>What was done, asked and refused</h1>\n",
                 f"<p>{escape(self.origin)}, {escape(when)} (UTC). {claim}: {self.count}. ",
-                "Attempts are told by their outcomes. verify.py, beside this, finds whether each ",
+                "An attempt is in it by its outcome. verify.py, beside this, finds whether each ",
                 "word of this page is what the sealed rows say.</p>\n",
                 f"{self.figures('Action', self.kinds)}{self.figures('For', self.people)}",
                 f"<h2>In words</h2>\n<table>\n{self.row('th', 'When', 'For', 'What')}",

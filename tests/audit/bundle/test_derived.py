@@ -82,7 +82,7 @@ def test_rows_are_there_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert f"Held against the rows, word for word: {TABLE}, {REPORT}." in capsys.readouterr().out
 
 
-def test_what_was_erased_is_told_without_names(tmp_path: Path) -> None:
+def test_what_was_erased_is_there_without_names(tmp_path: Path) -> None:
     tenant_id = settle()
     scope = Scope(tenant_id=tenant_id, on_behalf_of="omar")
     erasure.erase(scope, reason="asked for", actor_id="command:olga")
@@ -196,7 +196,7 @@ def test_rows_that_left_by_retention_are_not_among_them(tmp_path: Path) -> None:
 def test_a_report_gives_the_first_rows_and_says_how_many_more_there_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(verify, "SHOWN", 1)
+    monkeypatch.setattr(verify, "LISTED", 1)
     tenant_id = settle()
     data = make(tenant_id)
     assert "2 more rows stand in ledger.csv" in bundles.unpack(data)[REPORT].decode()

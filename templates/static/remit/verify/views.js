@@ -19,7 +19,7 @@ const STATES = new Map([
   ["blocked", "Refused"], ["denied", "Refused"], ["waiting", "Waiting"], ["recorded", "Noted"],
   ["unknown", "Nobody can tell whether it was done"],
 ]);
-const TOLD = 5000; // rows that a report gives in words
+const LISTED = 5000; // rows that a report gives in words
 // Signs that hide or reorder others.
 const HIDDEN = new RegExp(
   "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff"
@@ -138,7 +138,7 @@ class Report {
       const counts = group.get(name);
       counts.set(stateOf(status), (counts.get(stateOf(status)) ?? 0) + 1);
     }
-    if (this.rows.length < TOLD) {
+    if (this.rows.length < LISTED) {
       const [, sentence] = said(row.action_type, status, payload);
       this.rows.push(rowIn("td", `${at.slice(0, 10)} ${at.slice(11, 19)}`, person || row.actor_id, sentence));
     }
@@ -154,7 +154,7 @@ class Report {
       "padding:0 1rem}td,th{text-align:left;vertical-align:top;padding:.2rem .5rem}",
       "td{overflow-wrap:anywhere}</style>\n<h1>What was done, asked and refused</h1>\n",
       `<p>${escaped(this.origin)}, ${escaped(when)} (UTC). ${claim}: ${this.count}. `,
-      "Attempts are told by their outcomes. verify.py, beside this, finds whether each ",
+      "An attempt is in it by its outcome. verify.py, beside this, finds whether each ",
       "word of this page is what the sealed rows say.</p>\n",
       `${figures("Action", this.kinds)}${figures("For", this.people)}`,
       `<h2>In words</h2>\n<table>\n${rowIn("th", "When", "For", "What")}`,
