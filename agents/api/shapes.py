@@ -29,7 +29,12 @@ class Edit(StrictSerializer):
 
 class ChatRequest(StrictSerializer):
     user_id = StrictCharField(max_length=200)
-    session_id = serializers.UUIDField(required=False, allow_null=True)
+    session_id = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="Goes on with this session, or begins it under this id: make one (UUID) or leave "
+        "it out.",
+    )
     message = StrictCharField(
         max_length=MESSAGE_MAX,
         allow_blank=True,

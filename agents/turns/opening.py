@@ -101,7 +101,10 @@ def start_turn(
             if queued:
                 notices.notify(WAITING)
     except IntegrityError as error:
-        if "turn_one_open_a_conversation" in str(error):
+        # The second case: two first messages of a session at once.
+        if any(
+            name in str(error) for name in ("turn_one_open_a_conversation", "_conversation_pkey")
+        ):
             raise TurnRunning from error
         raise
     return turn.id
@@ -110,13 +113,7 @@ def start_turn(
 def _conversation(
     organisation_id: UUID, external_user_id: str, conversation_id: UUID | None, message: str
 ) -> Conversation:
-    if conversation_id is None:
-        return Conversation.objects.create(
-            organisation_id=organisation_id,
-            external_user_id=external_user_id,
-            title=message.strip()[:120],
-        )
-    found = (
+    found = conversation_id and (
         Conversation.objects.select_for_update()
         .filter(
             id=conversation_id,
@@ -125,10 +122,18 @@ def _conversation(
         )
         .first()
     )
-    if found is None:
-        raise UnknownConversation
-    found.save(update_fields=["updated_at"])
-    return found
+    if found:
+        found.save(update_fields=["updated_at"])
+        return found
+    if conversation_id and Conversation.objects.filter(id=conversation_id).exists():
+        raise UnknownConversation  # somebody else's
+    given = {"id": conversation_id} if conversation_id else {}
+    return Conversation.objects.create(
+        organisation_id=organisation_id,
+        external_user_id=external_user_id,
+        title=message.strip()[:120],
+        **given,
+    )
 
 
 def _language(conversation: Conversation, message: str) -> str:

@@ -259,7 +259,6 @@ BAD = [
         "invalid",
     ),
     ({"user_id": "nobody", "message": "x"}, 404, "unknown_user"),
-    ({"user_id": "maya", "message": "x", "session_id": str(uuid.uuid4())}, 404, "unknown_session"),
     (
         {"user_id": "maya", "message": "x", "confirm_actions": [str(uuid.uuid4())]},
         404,
@@ -312,6 +311,17 @@ def test_one_message_sent_twice_with_a_key_is_one_turn(token: str, model: Script
     assert again.headers["Idempotency-Replayed"] == "true"
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
     assert Turn.objects.count() == 1
+
+
+@pytest.mark.parametrize("model", [["Hello.", "Hello again."]], indirect=True)
+def test_a_frontend_may_make_the_id_of_a_session(token: str, model: ScriptedModel) -> None:
+    own = str(uuid.uuid4())
+
+    assert say(token, "Hello", own)["session_id"] == own
+    assert say(token, "Again", own)["session_id"] == own
+
+    assert [str(row.id) for row in Conversation.objects.all()] == [own]
+    assert Turn.objects.count() == 2
 
 
 @pytest.mark.parametrize("model", [["Hello."]], indirect=True)
