@@ -51,12 +51,14 @@ def test_the_list_has_one_line_an_action_with_its_latest_phase(operator: Client)
         account_id=account_id,
         actor_id="orchestrator",
         on_behalf_of="maya",
+        payload={"description": "Archive “Lunch”", "sentence": "It is listed."},
         decision_reason="option_listed",
     )
     html = read_page(operator, f"{LIST}?account_id={account_id}")
     seen = text(html)
     assert re.search(
-        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC archive succeeded allowed: option listed "
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC Done: Archive “Lunch”\. It is listed\. archive "
+        r"succeeded allowed: option listed "
         r"agent orchestrator maya",
         seen,
     )
