@@ -12,7 +12,7 @@ from django_q.conf import Conf
 from django_q.tasks import async_task
 
 from agents.answer import escalations
-from agents.inbound import follow_ups, intake, outages, reactions
+from agents.inbound import follow_ups, intake, missed, outages, reactions
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import approval_news, change_request_news, deadlines
@@ -87,6 +87,26 @@ def queue_looks(*, now: datetime) -> int:
         for account_id in due:
             async_task(look_at_account, str(account_id))
     return len(due)
+
+
+def take_up_missed(account_id: str, source_ids: list[str]) -> None:
+    """Work through mail that a sync read in and nobody told of."""
+    row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
+    if row is None:
+        return
+    try:
+        missed.take_up(row.ref(), source_ids, now=timezone.now(), enqueue=queue_delivery)
+    except ProviderError as error:
+        log.warning("missed.not_taken_up", extra={"account": account_id, "code": error.code})
+
+
+def queue_missed(*, now: datetime) -> int:
+    """Queue the mail that a sync read in and nobody told of; of how many accounts."""
+    found = missed.find(now=now)
+    with transaction.atomic():
+        for account_id, source_ids in found.items():
+            async_task(take_up_missed, str(account_id), source_ids)
+    return len(found)
 
 
 def read_lists(account_id: str) -> None:
@@ -203,6 +223,7 @@ def sweep() -> None:
         lambda: _queue_again(now),
         lambda: queue_looks(now=now),
         lambda: queue_lists(now=now),
+        lambda: queue_missed(now=now),
         lambda: _take_back_past_runs(now),
         lambda: deadlines.expire_overdue(now=now),
         lambda: deadlines.escalate_overdue(now=now),

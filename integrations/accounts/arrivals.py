@@ -63,7 +63,7 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         for looked in _look(account, seen_at=credential.seen_at):
             with transaction.atomic():
                 for name, event in looked.events:
-                    count += _store(account, name, event, enqueue=enqueue)
+                    count += store(account, name, event, enqueue=enqueue)
                 looked.keep()
     except ProviderError as error:
         credentials.note_look(account_id, began_at=began_at, failure=error.code)
@@ -85,9 +85,11 @@ def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
     return issue_changes.look(account, reader)
 
 
-def _store(
+def store(
     account: AccountRef, name: str, event: ItemEvent, *, enqueue: Callable[[UUID], None]
 ) -> bool:
+    """Keep an event as a delivery, and queue it; whether it is new. `name` tells it from others
+    about the item."""
     digest = hashlib.sha256(f"{account.id} {event.source_id} {name}".encode()).hexdigest()
     delivery, new = Delivery.objects.get_or_create(
         organisation_id=account.organisation_id,
