@@ -23,6 +23,7 @@ class Outcome(TextChoices):
     REFUSED = "refused", "Refused"
     DONE = "done", "Done"
     ANSWERED = "answered", "Answered"
+    READ = "read", "Only read"
     LEFT = "left", "Left alone"
 
 
@@ -33,6 +34,7 @@ COLOURS = {
     Outcome.REFUSED: "warning",
     Outcome.DONE: "success",
     Outcome.ANSWERED: "success",
+    Outcome.READ: "",
     Outcome.LEFT: "",
 }
 
@@ -49,6 +51,7 @@ def of_deliveries(rows: "QuerySet[Delivery]", *, only: str = "") -> Any:
     conditions = turn | {
         Outcome.WORKING: turn[Outcome.WORKING] | Q(state__in=OPEN_DELIVERIES),
         Outcome.FAILED: turn[Outcome.FAILED] | Q(state=Delivery.State.DEAD),
+        Outcome.READ: Q(turn__isnull=True, state=Delivery.State.PROCESSED),
     }
     return _with(rows, conditions, otherwise=Outcome.LEFT, only=only)
 

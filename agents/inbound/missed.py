@@ -30,7 +30,7 @@ FROM knowledge_item i
     JOIN LATERAL (
         SELECT min(s.created_at) AS began FROM knowledge_syncsource s
         WHERE s.account_id = i.account_id AND s.state = 'done'
-    ) first ON i.occurred_at >= first.began - %(overlap)s
+    ) first ON i.occurred_at >= first.began - make_interval(secs => %(overlap)s)
 WHERE i.deleted_at IS NULL AND i.source = ANY(%(sources)s)
     AND i.occurred_at BETWEEN %(since)s AND %(now)s AND i.ingested_at <= %(until)s
     AND i.metadata -> 'labels' ? 'INBOX'
@@ -56,7 +56,7 @@ def find(*, now: datetime) -> dict[UUID, list[str]]:
         cursor.execute(
             _MISSED,
             {
-                "overlap": OVERLAP,
+                "overlap": OVERLAP.total_seconds(),
                 "sources": sources,
                 "since": now - FOR,
                 "now": now,

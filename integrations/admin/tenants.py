@@ -1,6 +1,7 @@
 """Admin of tenants, accounts and tokens."""
 
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,12 +21,19 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 from integrations.accounts import connecting
 from integrations.admin import capabilities
 from integrations.admin.connecting import RIGHT, connect_page, describe_connection
-from integrations.models import Account, Organisation, ProviderResource, ServiceToken
+from integrations.models import (
+    Account,
+    Delivery,
+    Organisation,
+    ProviderResource,
+    ServiceToken,
+)
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage
 from integrations.web.bound_admin import BoundAdmin
 from integrations.web.staff import is_bound
 
+ARRIVED_DAYS = 30
 COLOURS = {"active": "success", "paused": "danger"}
 POLICY = (
     ("guardrails_allowedaction", "Allowed actions"),
@@ -147,9 +155,13 @@ class AccountAdmin(RowPage):
         "policy",
         "keeper",
         "proof",
+        "arrived",
         "created_at",
     )
-    readonly_fields = ("state_label", "switches", "policy", "keeper", "proof", "created_at")
+    readonly_fields = (
+        *("state_label", "switches", "policy", "keeper", "proof", "arrived"),
+        "created_at",
+    )
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.connect)
@@ -204,6 +216,24 @@ class AccountAdmin(RowPage):
     def proof(self, account: Account) -> str:
         known = BY_SOURCE.get(account.source)
         return " ".join(capabilities.in_words(known)) if known else "Save the account first."
+
+    @display(description="What arrived")  # type: ignore[untyped-decorator]
+    def arrived(self, account: Account) -> str:
+        """What was done about it in the last days, by its number; all ways in stand at the link."""
+        if account._state.adding:
+            return "Save the account first."
+        since = timezone.now() - timedelta(days=ARRIVED_DAYS)
+        found = Delivery.objects.filter(account=account, received_at__gte=since).count_fates()
+        counts = ", ".join(
+            f"{found[name]:,} {words}"
+            for name, words in (
+                *(("handled", "handled"), ("read", "only read"), ("left", "left alone")),
+                *(("dead", "dead letters"), ("in_work", "in work")),
+            )
+        )
+        said = f"In the last {ARRIVED_DAYS} days: {counts}."
+        address = f"{reverse('admin:knowledge_accounting')}?days={ARRIVED_DAYS}"
+        return format_html("<span>{} {}</span>", said, format_html(LINK, address, "Accounting"))
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Account | None = None

@@ -12,7 +12,22 @@ from integrations.models.accounts import Account, Organisation
 
 
 class Deliveries(models.QuerySet["Delivery"]):
-    """Deliveries that may be worked through once more."""
+    """What was done with deliveries, and those that may be worked through once more."""
+
+    def count_fates(self) -> dict[str, int]:
+        """How many an agent or a pattern worked through, were only read, were left alone, are
+        dead letters, and are in work. One query."""
+        done, state = models.Q(state=Delivery.State.PROCESSED), Delivery.State
+        fates = {
+            "handled": done & models.Q(turn__isnull=False),
+            "read": done & models.Q(turn__isnull=True),
+            "left": models.Q(state=state.SKIPPED),
+            "dead": models.Q(state=state.DEAD),
+            "in_work": models.Q(state__in=[state.QUEUED, state.RUNNING]),
+        }
+        return self.aggregate(
+            **{name: models.Count("id", filter=which) for name, which in fates.items()}
+        )
 
     def queue_again(self, *, from_: datetime) -> int:
         """Queue them with all their tries again, to be taken up by the sweep from then on; how many

@@ -86,7 +86,8 @@ def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
         "periods": PERIODS,
         "days": days,
         "lines": [
-            {**vars(line), "missing": line.missing, "link": _letters(line)} for line in lines
+            {**vars(line), "read": line.read, "missing": line.missing, "link": _letters(line)}
+            for line in lines
         ],
         "received": sum(line.received for line in lines),
         "missing": sum(abs(line.missing) for line in lines),

@@ -1,4 +1,5 @@
-"""What was received and what became of it: received = processed + skipped + dead + in work.
+"""What was received and what became of it: received = handled + only read + left alone + dead +
+in work. Handled is what an agent or a pattern worked through; a sync reads, and handles nothing.
 
 Webhooks are counted from their deliveries, reads from the counts each sync kept page by page.
 """
@@ -27,7 +28,8 @@ GROUP BY 1, 2
 
 @dataclass(kw_only=True)
 class Line:
-    """One account's balance of one way in. `reasons` are of what was skipped or is dead."""
+    """One account's balance of one way in. `handled` are those of the processed that got a turn;
+    `reasons` are of what was skipped (left alone) or is dead."""
 
     way: str
     account: str
@@ -35,10 +37,16 @@ class Line:
     account_id: UUID | None
     received: int = 0
     processed: int = 0
+    handled: int = 0
     skipped: int = 0
     dead: int = 0
     in_work: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """Read in, so that agents can find it, and no more."""
+        return self.processed - self.handled
 
     @property
     def missing(self) -> int:
@@ -76,7 +84,7 @@ def _webhooks(
         line.received = row["number"]
         lines[row["account_id"], row["source"]] = line
     by_state = arrived.values("account_id", "source", "state", "reason")
-    for row in by_state.annotate(number=Count("id")).order_by():
+    for row in by_state.annotate(number=Count("id"), handled=Count("turn")).order_by():
         line = lines.setdefault(
             (row["account_id"], row["source"]),
             _line(WEBHOOKS, accounts.get(row["account_id"]), row["source"]),
@@ -84,6 +92,7 @@ def _webhooks(
         match row["state"]:
             case Delivery.State.PROCESSED:
                 line.processed += row["number"]
+                line.handled += row["handled"]
             case Delivery.State.SKIPPED:
                 line.skipped += row["number"]
             case Delivery.State.DEAD:

@@ -132,6 +132,7 @@ def test_an_accounts_page_leads_to_its_limits(
     for limits in ("allowedaction", "allowedactionoption", "targetgroup", "learnedpattern"):
         address = reverse(f"admin:guardrails_{limits}_changelist")
         assert f"{address}?account__id__exact={mailbox.id}" in page.content.decode()
+    assert "0 handled, 0 only read, 0 left alone" in page.content.decode()
     assert SCRIPT not in page.content.decode()
 
 

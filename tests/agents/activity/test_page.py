@@ -139,10 +139,10 @@ def test_a_row_says_who_wrote_what_and_what_became_of_it(operator: Client) -> No
             "In work",
             "It waits for what does not answer.",
         ),
-        ({"state": "processed"}, "Left alone", "It was read in, so that agents can find it."),
+        ({"state": "processed"}, "Only read", "It was read in, so that agents can find it."),
         (
             {"state": "processed", "kind": "deleted"},
-            "Left alone",
+            "Only read",
             "What was known of it was forgotten.",
         ),
         ({"state": "skipped", "reason": "own_mail"}, "Left alone", "The user wrote it."),
@@ -353,6 +353,7 @@ def test_figures_add_up_and_lead_to_their_rows(operator: Client) -> None:
         "Refused": 1,
         "Done": 1,
         "Answered": 1,
+        "Only read": 0,
         "Left alone": 1,
     }
     for _, _, number, link in figures["totals"]:

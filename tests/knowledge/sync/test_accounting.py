@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agents.models import Turn
 from integrations.contracts import AccountRef
 from integrations.models import Delivery, Organisation
 from knowledge.models import SyncFailure, SyncRun, SyncSource
@@ -50,8 +51,18 @@ def test_every_delivery_is_in_one_column_and_every_skip_and_dead_letter_has_its_
     ):
         delivered(owner, state, reason)
 
+    Turn.objects.create(
+        organisation_id=owner.organisation_id,
+        external_user_id="maya",
+        kind=Turn.Kind.INBOUND,
+        account_id=owner.id,
+        item_source_id="m1",
+        delivery=Delivery.objects.filter(state="processed").first(),
+    )
+
     line = lines(owner)["Webhooks"]
 
+    assert (line.handled, line.read) == (1, 1)
     counts = (line.received, line.processed, line.skipped, line.dead, line.in_work)
     assert counts == (7, 2, 2, 1, 2)
     assert line.reasons == {"stale": 2, "malformed_item": 1}
@@ -67,7 +78,8 @@ def test_syncs_of_an_account_are_summed_with_their_reasons() -> None:
 
     line = lines(owner)["Syncs"]
 
-    assert (line.received, line.processed, line.skipped, line.dead) == (13, 5, 6, 2)
+    assert (line.received, line.read, line.skipped, line.dead) == (13, 5, 6, 2)
+    assert line.handled == 0  # a sync starts no agent
     assert line.reasons == {"stale": 6, "model": 1, "malformed": 1}
     assert line.missing == 0
 
