@@ -9,11 +9,12 @@ from urllib.parse import urljoin
 from integrations.contracts import AccountRef, Event, Rejected
 from integrations.exceptions import NotFound, TooLarge
 from integrations.models import CalendarPlace
-from integrations.providers.caldav import discovery, events, multistatus
+from integrations.providers.caldav import discovery, events
 from integrations.providers.caldav.discovery import Calendar
-from integrations.providers.caldav.multistatus import GONE, C, D, Response
 from integrations.providers.caldav.servers import CalendarServer
-from integrations.providers.caldav.session import session_of
+from integrations.providers.dav import multistatus
+from integrations.providers.dav.multistatus import GONE, C, D, Response
+from integrations.providers.dav.session import session_of
 
 ETAG, DATA = f"{D}getetag", f"{C}calendar-data"
 FETCHED_AT_ONCE = 50

@@ -17,10 +17,11 @@ from integrations.contracts import AccountRef, Event
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import Changed, Malformed, NotFound
 from integrations.models import CalendarMark, CalendarPlace
-from integrations.providers.caldav import events, multistatus
+from integrations.providers.caldav import events
 from integrations.providers.caldav.calendars import Calendars, Fetched, is_in, listed
 from integrations.providers.caldav.discovery import Calendar
-from integrations.providers.caldav.session import Refused
+from integrations.providers.dav import multistatus
+from integrations.providers.dav.session import Refused
 
 READ_AT_ONCE = 50
 MAX_STEPS = 100  # of a server that tells its changes bit by bit

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from integrations.exceptions import Malformed, NotFound, ProviderError, Rejected
-from integrations.providers.caldav.multistatus import CS, C, D, Response, path_of
 from integrations.providers.caldav.servers import CalendarServer
-from integrations.providers.caldav.session import DavSession, Refused
+from integrations.providers.dav.multistatus import CS, C, D, Response, path_of
+from integrations.providers.dav.session import DavSession, Refused
 
 WELL_KNOWN = "/.well-known/caldav"
 PRINCIPAL, HOME = f"{D}current-user-principal", f"{C}calendar-home-set"

@@ -11,7 +11,7 @@ from integrations.exceptions import NotFound
 from integrations.models import CalendarWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.caldav import events
-from integrations.providers.caldav.session import session_of
+from integrations.providers.dav.session import session_of
 
 # A server that is slow may still do what it was sent.
 LATE = timedelta(seconds=30)

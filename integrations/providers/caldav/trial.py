@@ -25,7 +25,7 @@ from integrations.ports.evidence import Ability
 from integrations.providers.caldav import discovery
 from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.caldav.servers import CalendarServer
-from integrations.providers.caldav.session import DavSession, Refused, SignInRefused
+from integrations.providers.dav.session import DavSession, Refused, SignInRefused
 
 SECONDS = 20.0  # until the last request of a trial begins
 # Large ones whose calendars are not at the domain of the address. Written down from what their

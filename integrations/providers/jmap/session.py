@@ -32,7 +32,7 @@ from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
 from integrations.network.http import Answer
-from integrations.providers.caldav.session import REDIRECTS, check_site
+from integrations.providers.dav.session import REDIRECTS, check_site
 from integrations.providers.jmap.answers import Answers, Call, Envelope, Id, Limits, Said, read
 from integrations.providers.jmap.servers import JmapServer
 

@@ -20,7 +20,7 @@ from integrations.exceptions import (
 from integrations.mail.addresses import is_addr_spec
 from integrations.network import http, outgoing
 from integrations.ports.evidence import Ability
-from integrations.providers.caldav.session import REDIRECTS, check_site
+from integrations.providers.dav.session import REDIRECTS, check_site
 from integrations.providers.imap.trial import LOOKED_AT, learnt
 from integrations.providers.jmap.answers import MailboxesGot, Said
 from integrations.providers.jmap.mailboxes import Mailboxes

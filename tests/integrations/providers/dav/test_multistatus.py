@@ -3,7 +3,7 @@
 import pytest
 
 from integrations.exceptions import Malformed
-from integrations.providers.caldav import multistatus
+from integrations.providers.dav import multistatus
 
 URL = "https://dav.example.org/nora/work/"
 BOMB = b"""<!DOCTYPE a [<!ENTITY b "%s"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>

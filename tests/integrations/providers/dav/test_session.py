@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from integrations.exceptions import NotPermitted
-from integrations.providers.caldav.session import check_site
+from integrations.providers.dav.session import check_site
 
 
 @pytest.mark.parametrize(

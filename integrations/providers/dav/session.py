@@ -28,8 +28,8 @@ from integrations.exceptions import (
 from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
 from integrations.network.http import Answer
-from integrations.providers.caldav import multistatus
-from integrations.providers.caldav.multistatus import Multistatus
+from integrations.providers.dav import multistatus
+from integrations.providers.dav.multistatus import Multistatus
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_REDIRECTS = 5
@@ -172,7 +172,7 @@ def session_of(account: AccountRef) -> tuple[DavSession, SignIn]:
     sign_in = credentials.open_sign_in(account)
 
     def slot() -> AbstractContextManager[None]:
-        return Gate(f"caldav {account.id}").slot()
+        return Gate(f"{account.provider} {account.id}").slot()
 
     def refused() -> None:
         credentials.ask_to_sign_in(account.id)
@@ -210,7 +210,7 @@ def _check_answered(answer: Answer) -> None:
     if status in (429, LOCKED) or (status == 503 and wait is not None):
         raise RateLimited(str(status), retry_after=wait)
     if status == NO_ROOM:
-        raise Rejected("The calendar has no room left.")
+        raise Rejected("The server has no room left.")
     if status == 408 or status >= 500:
         raise Unavailable(str(status))
 
@@ -226,7 +226,7 @@ def _succeeded(answer: Answer) -> Answer:
     elif status == 412 and not _names_uid(answer):
         error = Changed("it has another version by now")
     elif status in REDIRECTS:
-        error = Rejected("The calendar is elsewhere by now. Connect it again.")
+        error = Rejected("It is elsewhere by now. Connect it again.")
     raise error
 
 
