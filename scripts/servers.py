@@ -45,8 +45,9 @@ def _issues(name: str, ability: str, *grades: str) -> Operation:
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
-def _others(name: str) -> Operation:
-    return Operation(name=name, ability="", grades={"Sandbox": "A"})
+def _files(name: str, ability: str, *grades: str) -> Operation:
+    servers = ("Sandbox", "WsgiDAV")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
 SERVERS = {
@@ -56,6 +57,7 @@ SERVERS = {
     "Cyrus": "Cyrus 3.6 (JMAP)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
+    "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
     "GitHub": "GitHub (a fake)",
     "Jira Cloud": "Jira Cloud (a fake)",
     "Jira Data Center": "Jira Data Center (a fake)",
@@ -78,9 +80,11 @@ OPERATIONS = (
     _events("cancel an event once", "Change and cancel events", "A", "A", "A"),
     _events("move one of a series", "Change and cancel events", "A", "A", "A"),
     _events("invite people", "Invite people", "A", NO, "A"),
-    _others("create a document once"),
-    _others("refuse to add to a document that has changed"),
-    _others("throw a document away, and back"),
+    _files("create a document once", "Create documents", "A", "A"),
+    _files("add to a document once", "Add to documents", "A", "A"),
+    _files("refuse to add to a document that has changed", "Add to documents", "A", "A"),
+    _files("move a document", "Move documents", "A", "B"),
+    _files("put a document into the trash, and back", "Put documents into the trash", "A", NO),
     _issues("create an issue once", "Create issues", "A", "C", "C", "C"),
     _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C"),
     _issues("change an issue", CHANGE, "A", "C", "C", "C"),

@@ -23,6 +23,7 @@ from integrations.providers.caldav import changes as calendar_changes
 from integrations.providers.imap import changes as mail_changes
 from integrations.providers.jmap import changes as jmap_changes
 from integrations.providers.trackers import changes as issue_changes
+from integrations.providers.webdav import changes as file_changes
 from integrations.web.webhooks import QUEUE_PATIENCE
 
 
@@ -77,6 +78,8 @@ def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
         return calendar_changes.look(account)
     if account.provider == "jmap":
         return jmap_changes.look(account, seen_at=seen_at)
+    if account.provider == "webdav":
+        return file_changes.look(account, seen_at=seen_at)
     if account.provider == "imap":
         return mail_changes.look(account, seen_at=seen_at)
     reader = reads.reader(account)

@@ -30,6 +30,7 @@ ONE: Mapping[ConnectedSource, str] = {
     "imap": "mailbox",
     "jmap": "mailbox",
     "caldav": "calendar",
+    "webdav": "folder",
     "github_issues": "tracker",
     "jira_issues": "tracker",
 }
@@ -38,6 +39,7 @@ SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
     "imap": ("imap", "jmap"),
     "jmap": ("imap", "jmap"),
     "caldav": ("caldav",),
+    "webdav": ("webdav",),
     "github_issues": ("github_issues",),
     "jira_issues": ("jira_issues",),
 }

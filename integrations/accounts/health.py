@@ -20,6 +20,12 @@ TROUBLE = {
         "not_found": "The calendars are not where they were. Connect them again.",
         "rejected": "The calendars are not where they were. Connect them again.",
     },
+    "webdav": {
+        "not_permitted": "The server refuses to show the files.",
+        "rate_limited": WAIT,
+        "not_found": "The folder is not where it was. Connect it again.",
+        "rejected": "The folder is not where it was, or holds too many folders.",
+    },
     "github": {
         "not_permitted": "GitHub does not let this token read issues any more.",
         "rate_limited": WAIT,

@@ -15,6 +15,7 @@ from integrations.providers.imap.reader import ImapReader
 from integrations.providers.jira.reader import JiraReader
 from integrations.providers.jmap.reader import JmapReader
 from integrations.providers.mcp.reader import McpReader
+from integrations.providers.webdav.reader import WebDavReader
 
 READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "caldav": CalDavReader,
@@ -24,9 +25,10 @@ READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "jira": JiraReader,
     "jmap": JmapReader,
     "mcp": McpReader,
+    "webdav": WebDavReader,
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"caldav", "github", "imap", "jira", "jmap"})
+SEALED = frozenset({"caldav", "github", "imap", "jira", "jmap", "webdav"})
 
 
 def reader(account: AccountRef) -> Reader:

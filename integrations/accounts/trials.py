@@ -22,6 +22,7 @@ from integrations.providers.jira import trial as jira
 from integrations.providers.jira.servers import read_base
 from integrations.providers.jmap import trial as jmap
 from integrations.providers.trackers.trial import Tried
+from integrations.providers.webdav import trial as files
 
 # Where anybody may ask for a trial, Remit knocks at doors of such servers alone.
 MAIL_PORTS = frozenset({25, 143, 465, 587, 993, 2525})
@@ -32,13 +33,14 @@ _places = threading.BoundedSemaphore(4)
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A sign-in that worked: at which host, what is there and what can be done. `mails` are those
-    of an inbox, `calendars` and `projects` names. `servers` is for the provider."""
+    of an inbox, `calendars`, `folders` and `projects` names. `servers` is for the provider."""
 
     host: str
     abilities: tuple[Ability, ...]
     servers: dict[str, Any]
     mails: int | None = None
     calendars: tuple[str, ...] | None = None
+    folders: tuple[str, ...] | None = None
     projects: tuple[str, ...] | None = None
 
 
@@ -88,6 +90,21 @@ def try_calendars(address: str, url: str, *, user_name: str, secret: str) -> Fou
         abilities=tried.abilities,
         servers=tried.server.to_json(),
         calendars=tuple(one.name or one.path for one in tried.calendars),
+    )
+
+
+def try_files(url: str, *, readers: Sequence[str] | None, user_name: str, secret: str) -> Found:
+    """At `url`; `readers` is who else reads there, None where that is not said. Raises
+    ProviderError with a sentence."""
+    wanted = files.read_url(url)
+    _check_port(urlsplit(wanted).port or 443, WEB_PORTS, "file", "connect_files")
+    with _place():
+        tried = files.try_url(wanted, user_name=user_name, secret=secret, readers=readers)
+    return Found(
+        host=urlsplit(tried.server.home).hostname or "",
+        abilities=tried.abilities,
+        servers=tried.server.to_json(),
+        folders=tried.folders,
     )
 
 

@@ -14,6 +14,7 @@ from integrations.providers.imap.writer import ImapWriter
 from integrations.providers.jira.writer import JiraWriter
 from integrations.providers.jmap.writer import JmapWriter
 from integrations.providers.mcp.writer import McpWriter
+from integrations.providers.webdav.writer import WebDavWriter
 
 WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "caldav": CalDavWriter,
@@ -23,6 +24,7 @@ WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "jira": JiraWriter,
     "jmap": JmapWriter,
     "mcp": McpWriter,
+    "webdav": WebDavWriter,
 }
 
 

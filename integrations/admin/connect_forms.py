@@ -21,8 +21,10 @@ from integrations.models.accounts import validate_time_zone
 from integrations.providers.github import trial as github
 from integrations.providers.imap.servers import MailServers, Security, Server, read_server
 from integrations.providers.jira import trial as jira
+from integrations.providers.webdav import trial as files
 
 SECURITY = [("", "As is usual at the port"), ("tls", "From the start"), ("starttls", "STARTTLS")]
+NOBODY = "nobody"
 BASIC = ("user_id", "address", "password", "display_name", "time_zone")
 
 
@@ -184,6 +186,45 @@ class CalendarsForm(ConnectForm):
         )
 
 
+class FilesForm(ConnectForm):
+    source = "webdav"
+    url = forms.CharField(
+        label="Folder (WebDAV)",
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "https://cloud.example.org/dav/maya/"}),
+        help_text=files.HOW,
+    )
+    readers = forms.CharField(
+        label="Who else reads it",
+        max_length=2000,
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"placeholder": NOBODY}),
+        help_text=f"Mail addresses with commas between them, or “{NOBODY}”. Empty: you do not "
+        "know. Then nothing is written there, unless the server itself tells.",
+    )
+
+    def basic(self) -> list[forms.BoundField]:
+        return [self["user_id"], self["url"], self["readers"], *super().basic()[1:]]
+
+    def servers(self) -> list[forms.BoundField]:
+        return [self["user_name"]]
+
+    def clean_readers(self) -> tuple[str, ...] | None:
+        text: str = self.cleaned_data["readers"].strip()
+        if text.lower() in ("", NOBODY):
+            return () if text else None
+        return tuple(one.strip() for one in text.split(",") if one.strip())
+
+    def try_it(self, wish: Wish) -> Found:
+        given = self.cleaned_data
+        return trials.try_files(
+            given["url"],
+            readers=given["readers"],
+            user_name=wish.user_name,
+            secret=given["password"],
+        )
+
+
 class IssuesForm(ConnectForm):
     """An issue tracker: a token in place of a password."""
 
@@ -262,6 +303,7 @@ FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {
     "imap": MailboxForm,
     "jmap": JmapForm,
     "caldav": CalendarsForm,
+    "webdav": FilesForm,
     "github_issues": GitHubForm,
     "jira_issues": JiraForm,
 }

@@ -1,5 +1,5 @@
-"""Connecting a mailbox, calendars or issues in the browser: what Remit can do and prove there is
-shown first, and at one button they are connected."""
+"""Connecting a mailbox, calendars, files or issues in the browser: what Remit can do and prove
+there is shown first, and at one button they are connected."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,6 +35,7 @@ TITLES: Mapping[ConnectedSource, str] = {
     "imap": "Connect a mailbox",
     "jmap": "Connect a mailbox over JMAP",
     "caldav": "Connect calendars",
+    "webdav": "Connect files",
     "github_issues": "Connect GitHub issues",
     "jira_issues": "Connect Jira issues",
 }

@@ -26,6 +26,7 @@ from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
 SECURITY = ("tls", "starttls")
+NAMED = {"jira_issues": "Name the Jira.", "webdav": "Name the folder."}
 
 
 class CannotConnect(exceptions.APIException):
@@ -70,7 +71,7 @@ class AccountTrial(StrictSerializer):
         choices=sorted(connecting.ONE),
         required=False,
         help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
-        "caldav: calendars. github_issues, jira_issues: issues there.",
+        "caldav: calendars. webdav: a folder of files. github_issues, jira_issues: issues there.",
     )
     address = StrictCharField(max_length=320)
     password = StrictCharField(
@@ -87,14 +88,21 @@ class AccountTrial(StrictSerializer):
     url = StrictCharField(
         max_length=500,
         required=False,
-        help_text="The server of caldav or jmap, a GitHub Enterprise Server, or the Jira. Left "
-        "out: found likewise, or github.com; a Jira has to be named.",
+        help_text="The server of caldav or jmap, a folder of webdav, a GitHub Enterprise Server, "
+        "or the Jira. Left out: found likewise, or github.com; a folder and a Jira are named.",
     )
     projects = serializers.ListField(
         child=StrictCharField(max_length=255),
         max_length=200,
         required=False,
         help_text="Of an issue tracker: only these. Left out: all that the token shows.",
+    )
+    readers = serializers.ListField(
+        child=StrictCharField(max_length=320),
+        max_length=200,
+        required=False,
+        help_text="Of a folder: who else reads it, by mail address; an empty list: nobody. Left "
+        "out: not known, and nothing is written there unless the server itself tells.",
     )
     display_name = StrictCharField(
         max_length=200,
@@ -106,8 +114,10 @@ class AccountTrial(StrictSerializer):
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         source = given.get("source", connecting.SOURCE)
         others = ["url"] if source == "imap" else ["imap", "smtp"]
-        if source == "jira_issues" and "url" not in given:
-            raise exceptions.ValidationError({"url": ["Name the Jira."]})
+        if source in NAMED and "url" not in given:
+            raise exceptions.ValidationError({"url": [NAMED[source]]})
+        if source != "webdav":
+            others.append("readers")
         if connecting.ONE[source] != "tracker":
             others.append("projects")
         wrong = {name: ["There is none of what you connect."] for name in others if name in given}
@@ -131,6 +141,9 @@ class TrialFields(serializers.Serializer[Any]):
     mails = serializers.IntegerField(allow_null=True, help_text="In the inbox of a mailbox.")
     calendars = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Their names."
+    )
+    folders = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Those directly in a folder."
     )
     projects = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Of a tracker: those with issues."
@@ -172,9 +185,9 @@ class TrialView(ApiView):
 
     @extend_schema(request=AccountTrial, responses=TrialFields, operation_id="account_try")
     def post(self, request: Request) -> Response:
-        """Sign in at a mailbox, calendars or a tracker and say what Remit can do and prove there.
-        Nothing is stored or changed. The password is sealed into `offer`, which this installation's
-        own servers on the web cannot open."""
+        """Sign in at a mailbox, calendars, files or a tracker and say what Remit can do and prove
+        there. Nothing is stored or changed. The password is sealed into `offer`, which this
+        installation's own servers on the web cannot open."""
         given = AccountTrial.read(request.data)
         caller = caller_for(request, given["user_id"])
         wish = Wish(
@@ -202,6 +215,7 @@ class TrialView(ApiView):
                 "server": found.host,
                 "mails": found.mails,
                 "calendars": found.calendars,
+                "folders": found.folders,
                 "projects": found.projects,
                 "abilities": AbilityFields(found.abilities, many=True).data,
                 "offer": text,
@@ -273,6 +287,8 @@ def _tried(wish: Wish, given: dict[str, Any]) -> Found:
     about = {"user_name": wish.user_name, "secret": given["password"]}
     if wish.source == "caldav":
         return trials.try_calendars(wish.address, given.get("url", ""), **about)
+    if wish.source == "webdav":
+        return trials.try_files(given["url"], readers=given.get("readers"), **about)
     only, secret = given.get("projects", ()), given["password"]
     if wish.source == "github_issues":
         return trials.try_github(given.get("url", ""), only=only, secret=secret)

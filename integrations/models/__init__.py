@@ -4,6 +4,7 @@ from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarWrite
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
+from integrations.models.files import FilePlace, FileWrite
 from integrations.models.kept_answers import KeptAnswer
 from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpServer, McpTool
@@ -23,6 +24,8 @@ __all__ = [
     "CalendarWrite",
     "Credential",
     "Delivery",
+    "FilePlace",
+    "FileWrite",
     "IssueMark",
     "IssueWrite",
     "KeptAnswer",

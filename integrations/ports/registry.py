@@ -164,6 +164,31 @@ CALDAV = Provider(
         ),
     ),
 )
+# Files of somebody's own. Their server takes a new file under its name once and changes only the
+# version that was looked at; a move that was made cannot be made again.
+WEBDAV = Provider(
+    name="webdav",
+    label="File server",
+    connectors=(
+        Connector(
+            source="webdav",
+            kind="files",
+            label="Files",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(days=183),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                conditional_write=True,
+                repeat="by_precondition",
+                repeats={"create_document": "by_key"},
+            ),
+        ),
+    ),
+)
 # Issues of somebody's own, at a tracker that keeps no keys and holds no write to a version:
 # what became of a write is searched for, and nothing is repeated by itself.
 _tracker = partial(
@@ -233,6 +258,7 @@ PROVIDERS: tuple[Provider, ...] = (
     IMAP,
     JMAP,
     CALDAV,
+    WEBDAV,
     GITHUB,
     JIRA,
     IMPORTS,

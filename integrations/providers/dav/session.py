@@ -104,14 +104,20 @@ class DavSession:
         answer = _succeeded(self._read("GET", url, b"", {}, most_bytes=most_bytes))
         return answer.headers.get("etag", ""), answer.content
 
-    def create(self, url: str, content: bytes) -> str:
+    def create(self, url: str, content: bytes, *, kind: str = _ICS) -> str:
         """A new resource; its version, where the server tells. Raises Changed where one of this
         name is there."""
-        return self._write("PUT", url, content, {"If-None-Match": "*", "Content-Type": _ICS})
+        return self._write("PUT", url, content, {"If-None-Match": "*", "Content-Type": kind})
 
-    def replace(self, url: str, content: bytes, *, etag: str) -> str:
+    def replace(self, url: str, content: bytes, *, etag: str, kind: str = _ICS) -> str:
         """Raises Changed where it has another version."""
-        return self._write("PUT", url, content, {"If-Match": etag, "Content-Type": _ICS})
+        return self._write("PUT", url, content, {"If-Match": etag, "Content-Type": kind})
+
+    def move(self, url: str, to: str, *, etag: str) -> None:
+        """Raises Changed where it has another version, or where something is at `to` already, and
+        NotFound. Not every server looks at the version."""
+        about = {"Destination": to, "Overwrite": "F", "If": f"([{etag}])"}
+        self._write("MOVE", url, b"", about)
 
     def delete(self, url: str, *, etag: str) -> None:
         """Raises Changed where it has another version, and NotFound."""

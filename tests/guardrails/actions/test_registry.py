@@ -24,7 +24,7 @@ from tests.guardrails.values import account
 
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"),
-    *("github_issues", "jira_issues"),
+    *("github_issues", "jira_issues", "webdav"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,

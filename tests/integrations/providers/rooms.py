@@ -18,9 +18,12 @@ from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
 from integrations.providers.trackers.trial import Tried
+from integrations.providers.webdav import trial as webdav_trial
 from scripts.servers import OPERATIONS
+from tests import file_world as files
 from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
+from tests.file_world import FileServer
 from tests.github_world import PLANS, GitHub
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
@@ -105,7 +108,7 @@ class SandboxRooms(Room):
     """Behind a data service, as its own contract shows them."""
 
     office: Office
-    folder: str = "folder_clients"
+    folder: str
     project: str = "PROJ"
 
     def grades(self) -> Mapping[str, str]:
@@ -138,6 +141,23 @@ class SandboxRooms(Room):
             for one in self.office.look("emails?limit=100")["items"]
             if "SENT" in one["labels"]
         ]
+
+    def put_document(self, text: str) -> str:
+        if "Notes.txt" in self.documents() or "Clients/Notes.txt" in self.documents():
+            self.office.change("documents", "doc-1", content_text=text)
+        else:
+            self.office.put("documents", id="doc-1", name="Notes.txt", content_text=text)
+        return "doc-1"
+
+    def documents(self) -> dict[str, str]:
+        """Text by path, without what is in the trash."""
+        return {
+            ("Clients/" if one["folder_id"] == self.folder else "") + one["name"]: one[
+                "content_text"
+            ]
+            for one in self.office.look("documents")["items"]
+            if not one["trashed"]
+        }
 
     def put_event(self, name: str, title: str, *, weekly: bool = False) -> None:
         rule = {"recurrence": "FREQ=WEEKLY;COUNT=3"} if weekly else {}
@@ -178,6 +198,31 @@ class ServedCalendar(Room):
 
     def titles(self) -> list[str]:
         return self.server.titles()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedFiles(Room):
+    """On WsgiDAV, as its user's own computer shows it."""
+
+    server: FileServer
+    folder: str = "folder:Clients"
+
+    def grades(self) -> Mapping[str, str]:
+        tried = webdav_trial.try_url(
+            self.server.origin, user_name=files.USER, secret=files.PASSWORD, readers=[]
+        )
+        return {one.what: one.grade for one in tried.abilities}
+
+    def make_folder(self) -> None:
+        (self.server.folder / "Clients").mkdir()
+
+    def put_document(self, text: str) -> str:
+        self.server.put("Notes.txt", text)
+        found = self.reader.items(since=None, cursor=None, limit=10).items
+        return next(one.id for one in found if one.name == "Notes.txt")
+
+    def documents(self) -> dict[str, str]:
+        return self.server.held()
 
 
 @dataclass(frozen=True, kw_only=True)
