@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ def measure(world: World, mount: Path) -> dict[str, Any]:
     ballast.unlink()
     began = time.monotonic()
     wait_for(2 * MAILS)
-    calls = Counter(call["path"] for call in world.control("GET", "/calls?after=0")["items"])
+    done = world.performed()
     created = Delivery.objects.filter(kind="created")
     return {
         "mails": 2 * MAILS,
@@ -81,8 +80,8 @@ def measure(world: World, mount: Path) -> dict[str, Any]:
         "recovered_after_s": round(time.monotonic() - began, 1),
         "dead": Delivery.objects.filter(state="dead").count(),
         "turns": Turn.objects.filter(state="finished").count(),
-        "done": len(calls),
-        "done_twice": sum(count > 1 for count in calls.values()),
+        "done": len(done),
+        "done_twice": [path for path, count in done.items() if count > 1],
     }
 
 

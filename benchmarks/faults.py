@@ -21,6 +21,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -114,6 +115,20 @@ class World:
         )
         answer.raise_for_status()
         return answer.json() if answer.content else None
+
+    def performed(self) -> Counter[str]:
+        """How often each path was written to. A call that only found what had been done under its
+        key does not count."""
+        found: Counter[str] = Counter()
+        after, more = 0, True
+        while more:
+            answer = self.control("GET", f"/calls?after={after}")
+            found.update(call["path"] for call in answer["items"] if call["performed"])
+            after, more = (
+                answer["items"][-1]["id"] if answer["items"] else after,
+                answer["has_more"],
+            )
+        return found
 
     def restart_database(self) -> None:
         from django.db import connections

@@ -14,7 +14,6 @@ import json
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -136,14 +135,14 @@ def measure(world: World) -> dict[str, Any]:
     for what in ("sandbox", "model", "database"):
         found[what] = lose(world, what)
         print(what, found[what], flush=True)
-    calls = Counter(call["path"] for call in world.control("GET", "/calls?after=0")["items"])
+    done = world.performed()
     created = Delivery.objects.filter(kind="created")
     return found | {
         "handled": created.filter(state="processed").count(),
         "turns": Turn.objects.filter(state="finished").count(),
         "dead": Delivery.objects.filter(state="dead").count(),
-        "done_twice": sum(count > 1 for count in calls.values()),
-        "done": len(calls),
+        "done_twice": [path for path, count in done.items() if count > 1],
+        "done": len(done),
     }
 
 
