@@ -12,6 +12,7 @@ killed after LIMIT seconds. What takes less than STEADY_MS is noise. A parser wh
 longer text through (`LIMITS`) is measured up to there. The last line is JSON.
 """
 
+import gc
 import json
 import math
 import multiprocessing
@@ -139,6 +140,8 @@ def run(name: str, cases: Sequence[Case], sizes: Sequence[int], into: Any) -> No
 
     parse = PARSERS[name]
     cost(parse, "warm up")
+    gc.collect()
+    gc.freeze()  # or a long text pays for looking through all that Django loaded, a short one not
     for case in cases:
         into.send((case, None))
         into.send((case, measure(parse, case, sizes)))
