@@ -35,6 +35,7 @@ from guardrails.policies.directory_file import DirectoryFileError  # after the p
 from integrations.exceptions import ProviderError
 
 LIMIT, STEADY_MS, POWER, AGAIN = 20, 50.0, 1.3, 3
+TICK_MS = 5.0  # kernels that count CPU by ticks say 0 or 1 of four
 SIZES = (10_000, 100_000, 1_000_000)
 SEARCH, SEARCHED_SIZE = int(os.environ.get("SEARCH", "30")), 4_000
 REFUSED = (ValueError, ProviderError, DirectoryFileError)  # in words
@@ -105,7 +106,7 @@ def measure(parse: Parse, case: Case, sizes: Sequence[int]) -> list[float]:
 
 def is_superlinear(took: Sequence[float], sizes: Sequence[int]) -> bool:
     return any(
-        after > STEADY_MS and after > before * math.pow(longer / size, POWER)
+        after > STEADY_MS and after > max(before, TICK_MS) * math.pow(longer / size, POWER)
         for (before, after), (size, longer) in zip(pairwise(took), pairwise(sizes), strict=False)
     )
 
