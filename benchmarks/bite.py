@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -59,13 +60,12 @@ def try_guarantees(room: str) -> str:
     django.setup()
     from django.test import override_settings
 
-    from agents.installation import acting, approving, arriving, office, recording, running
+    from agents.installation import office, running
     from agents.installation.guarantees import attempt
     from audit.seals.notes import Signer
     from integrations.network import http
 
-    rooms = {"acting": acting, "approving": approving, "arriving": arriving, "recording": recording}
-    first = rooms[room].TRIALS if room else ()
+    first = import_module(f"agents.installation.{room}").TRIALS if room else ()
     site = office.Site(
         url=f"{os.environ['TRIAL_SERVICE']}/v1/data",
         key=os.environ["TRIAL_KEY"],

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connections, transaction
 
 from agents.installation import doomed
 from agents.installation.guarantees import Broken, expect
-from agents.installation.office import AGENT_TEXT, Office, found, until
+from agents.installation.office import AGENT_TEXT, Office, alone, found, until
 from audit.contracts import LedgerError
 from audit.ledger.routing import LEDGER
 from audit.ledger.selectors import recorded
@@ -70,7 +70,7 @@ def once_however_often_asked(office: Office) -> None:
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = [*pool.map(_alone, [request] * AT_ONCE), execute(request)]
+        found = [*pool.map(alone(execute), [request] * AT_ONCE), execute(request)]
     expect("They became", {result.status for result in found}, {"succeeded"})
     expect("Writes at the provider", len(office.writes()), 1)
 
@@ -167,9 +167,7 @@ def stopped(office: Office) -> None:
     author = Author(name=PERSON, door="command")
     scope = switches.Scope(organisation_id=office.organisation.id)
     thrown = switches.throw(scope, why="A trial.", author=author)
-    result = office.do("archive", email_id=office.receive())
-    expect("Stopped, it became", result.status, "refused")
-    expect("Writes at the provider", len(office.writes()), 0)
+    refused(office, office.do("archive", email_id=office.receive()), "switched_off")
     switches.lift(switch_id=thrown.switch_id, why="Over.", author=author)
     result = office.do("archive", email_id=office.receive())
     expect("Lifted, it became", result.status, "succeeded")
@@ -223,19 +221,11 @@ def struck(office: Office, **faults: float) -> Iterator[None]:
         office.strike()
 
 
-def _alone(request: ActionRequest) -> ActionResult:
-    """In a thread that leaves no connection behind."""
-    try:
-        return execute(request)
-    finally:
-        connections.close_all()
-
-
 @contextmanager
 def _in_the_call(office: Office, request: ActionRequest) -> Iterator[Callable[[], ActionResult]]:
     """The block runs while the provider has the call and takes its time."""
     with struck(office, latency_ms=1000), ThreadPoolExecutor(1) as pool:
-        done = pool.submit(_alone, request)
+        done = pool.submit(alone(execute), request)
         until(lambda: bool(recorded(request.action_id)) or done.done())
         yield done.result
 

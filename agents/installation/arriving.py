@@ -13,8 +13,10 @@ from uuid import uuid4
 from django.conf import settings
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
 
+from agents.inbound import claims
 from agents.installation.guarantees import Broken, NotApplicable, expect
 from agents.installation.office import Office, found
 from agents.models import Conversation
@@ -52,6 +54,23 @@ def same_webhook_twice(office: Office) -> None:
     expect("Deliveries", deliveries(office), 1)
 
 
+def delivery_in_one_hand(office: Office) -> None:
+    """What arrived is worked on by one process at a time; another takes it up where that one died
+    and no sooner."""
+    post(office, _event(office))
+    delivery = Delivery.objects.get(organisation=office.organisation)
+    first = claims.claim(delivery.id)
+    if first is None or claims.claim(delivery.id) is not None:
+        raise Broken("Two had it at once, or nobody.")
+    past = timezone.now() - timedelta(seconds=1)
+    Delivery.objects.filter(id=delivery.id).update(lease_expires_at=past)
+    second = claims.claim(delivery.id)
+    expect("Tries", second and second.attempts, 2)
+    claims.release(first, "late", timedelta())
+    delivery.refresh_from_db()
+    expect("After the first one's late word it is", delivery.state, Delivery.State.RUNNING)
+
+
 def webhook_that_cannot_be_stored(office: Office) -> None:
     """Text that no database can hold is taken in a stored form or turned away with a sentence."""
     for text in ("\x00", "\ud800", "\U0001f600" * 999, "[" * 5000):
@@ -71,12 +90,12 @@ def webhook_that_is_too_large(office: Office) -> None:
 
 def api_without_a_token(office: Office) -> None:
     """The API answers nobody without a token, with a wrong one or with a revoked one."""
-    token, plain = _token(office, "chat")
-    expect("With one", _read(plain, office.user_id).status_code, 200)
-    expect("Without", _read("", office.user_id).status_code, 401)
-    expect("With a wrong one", _read(plain[:-1] + "A", office.user_id).status_code, 401)
-    token.delete()
-    expect("With a revoked one", _read(plain, office.user_id).status_code, 401)
+    row, plain = token(office, "chat")
+    expect("With one", read(plain, office.user_id).status_code, 200)
+    expect("Without", read("", office.user_id).status_code, 401)
+    expect("With a wrong one", read(plain[:-1] + "A", office.user_id).status_code, 401)
+    row.delete()
+    expect("With a revoked one", read(plain, office.user_id).status_code, 401)
 
 
 def api_of_another_organisation(office: Office) -> None:
@@ -85,11 +104,11 @@ def api_of_another_organisation(office: Office) -> None:
         organisation=office.organisation, external_user_id=office.user_id
     )
     path = f"/api/v1/conversations/{session.id}"
-    _, own = _token(office, "chat")
-    _, others = _token(found(office.site), "chat")
-    expect("To its own", _read(own, office.user_id, path).status_code, 200)
-    unknown = _read(others, office.user_id, f"/api/v1/conversations/{uuid4()}")
-    hidden = _read(others, office.user_id, path)
+    _, own = token(office, "chat")
+    _, others = token(found(office.site), "chat")
+    expect("To its own", read(own, office.user_id, path).status_code, 200)
+    unknown = read(others, office.user_id, f"/api/v1/conversations/{uuid4()}")
+    hidden = read(others, office.user_id, path)
     expect("To another", hidden.status_code, 404)
     expect("What it says", hidden.content, unknown.content)
 
@@ -98,7 +117,7 @@ def chat_token_confirms_nothing(office: Office) -> None:
     """A token that may chat and no more cannot say yes for a person."""
     office.permit("archive", "ask")
     approval = office.ask("archive", email_id=office.receive())
-    _, plain = _token(office, "chat")
+    _, plain = token(office, "chat")
     answer = Client().post(
         f"/api/v1/approvals/{approval.id}/decide",
         data=json.dumps({"user_id": office.user_id, "decision": "confirm"}),
@@ -112,7 +131,7 @@ def chat_token_confirms_nothing(office: Office) -> None:
 def nothing_in_the_logs(office: Office) -> None:
     """Neither what strangers write nor a secret reaches a log line, also when things go wrong."""
     office.permit("archive")
-    _, plain = _token(office, "chat")
+    _, plain = token(office, "chat")
     with _logged() as lines:
         email_id = office.receive(subject=WORDS, body_text=WORDS)
         office.do("archive", email_id=email_id)
@@ -122,7 +141,7 @@ def nothing_in_the_logs(office: Office) -> None:
         office.strike()
         post(office, _event(office, subject=WORDS))
         post(office, WORDS.encode())
-        _read(plain, WORDS)
+        read(plain, WORDS)
     written = lines.getvalue()
     for what, text in (
         ("A stranger's words", WORDS),
@@ -180,14 +199,14 @@ def _signature(secret: str, id: str, at: datetime, body: bytes) -> str:
     return str(Webhook(secret).sign(id, at, body.decode("latin-1")))
 
 
-def _token(office: Office, *scopes: str) -> tuple[ServiceToken, str]:
+def token(office: Office, *scopes: str) -> tuple[ServiceToken, str]:
     return ServiceToken.issue(
         organisation=office.organisation, name=f"trial {uuid4().hex[:8]}", scopes=[*scopes]
     )
 
 
-def _read(token: str, user_id: str, path: str = "/api/v1/conversations") -> HttpResponse:
-    given = {"Authorization": f"Bearer {token}"} if token else {}
+def read(plain: str, user_id: str, path: str = "/api/v1/conversations") -> HttpResponse:
+    given = {"Authorization": f"Bearer {plain}"} if plain else {}
     answer: Any = Client(raise_request_exception=False).get(
         path, {"user_id": user_id}, headers=given
     )
@@ -219,6 +238,7 @@ TRIALS = (
     unsigned_webhook,
     old_webhook,
     same_webhook_twice,
+    delivery_in_one_hand,
     webhook_that_cannot_be_stored,
     webhook_that_is_too_large,
     api_without_a_token,

@@ -20,8 +20,10 @@ from audit.bundle.contents import Bundle
 from audit.contracts import Filters
 from audit.database import clock, guards
 from audit.keeping import erasure
+from audit.ledger import chain
+from audit.ledger.keys import tenant_key
 from audit.ledger.routing import LEDGER
-from audit.models import LedgerPayload
+from audit.models import ExecutedAgentAction, LedgerPayload, envelope
 from audit.seals.progress import find_newest_checkpoint
 from audit.verification.rows import Verification
 from guardrails.contracts import ActionResult
@@ -41,7 +43,7 @@ def no_row_is_changed(office: Office) -> None:
     for statement in (
         "UPDATE audit_action SET status = 'failed' WHERE action_id = %s",
         "DELETE FROM audit_action WHERE action_id = %s",
-        "UPDATE audit_payload SET payload = '{}' WHERE action_id = %s",
+        "UPDATE audit_payload SET body = '{}' WHERE action_id = %s",
         "TRUNCATE audit_action CASCADE",
     ):
         if _goes_through(statement, action_id):
@@ -55,6 +57,52 @@ def altered_row_shows(office: Office) -> None:
     expect("Findings before", findings(office), [])
     with as_owner() as cursor:
         cursor.execute(ALTER, [action_id])
+        if not findings(office):
+            raise Broken("It was not found.")
+
+
+def altered_with_the_key_shows(office: Office) -> None:
+    """A sealed row that was altered by somebody who has the ledger's key too is found."""
+    action_id = done(office).action_id
+    office.seal()
+    with as_owner() as cursor:
+        cursor.execute(ALTER, [action_id])
+        row = ExecutedAgentAction.objects.get(action_id=action_id, phase="outcome")
+        forged = chain.envelope_mac(tenant_key(row.tenant_id), envelope(row))
+        cursor.execute("UPDATE audit_action SET envelope_mac = %s WHERE id = %s", [forged, row.id])
+        if not findings(office):
+            raise Broken("It was not found.")
+
+
+def altered_contents_show(office: Office) -> None:
+    """What a row says was done is found where somebody altered it."""
+    action_id = done(office).action_id
+    with as_owner() as cursor:
+        cursor.execute(
+            "UPDATE audit_payload SET body = body || ' ', box = box || '\\x00'"
+            " WHERE action_id = %s",
+            [action_id],
+        )
+        if not findings(office):
+            raise Broken("It was not found.")
+
+
+def removed_attempt_shows(office: Office) -> None:
+    """An attempt that was removed before it was sealed is found by its outcome."""
+    action_id = done(office).action_id
+    with as_owner() as cursor:
+        attempt = ExecutedAgentAction.objects.get(action_id=action_id, phase="attempt").id
+        for table, key in (("audit_payload", "row_id"), ("audit_action", "id")):
+            cursor.execute(f"DELETE FROM {table} WHERE {key} = %s", [attempt])  # noqa: S608
+        if not findings(office):
+            raise Broken("It was not found.")
+
+
+def removed_contents_show(office: Office) -> None:
+    """What a row says was done is missed where somebody removed it."""
+    action_id = done(office).action_id
+    with as_owner() as cursor:
+        cursor.execute("DELETE FROM audit_payload WHERE action_id = %s", [action_id])
         if not findings(office):
             raise Broken("It was not found.")
 
@@ -218,6 +266,10 @@ def _verdict(bundle: Path, key: str, *checkpoints: Path) -> int:
 TRIALS = (
     no_row_is_changed,
     altered_row_shows,
+    altered_with_the_key_shows,
+    altered_contents_show,
+    removed_attempt_shows,
+    removed_contents_show,
     removed_rows_show,
     dropped_trigger_shows,
     bundle_is_sound,

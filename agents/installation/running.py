@@ -3,15 +3,27 @@ office of its own."""
 
 from collections.abc import Callable, Collection, Iterator
 
-from agents.installation import acting, approving, arriving, here, recording
+from agents.installation import (
+    acting,
+    approving,
+    arriving,
+    here,
+    holding,
+    limiting,
+    recording,
+    securing,
+)
 from agents.installation.guarantees import Result, attempt
 from agents.installation.office import Office, built_site, found
 
 IN_AN_OFFICE: tuple[Callable[[Office], None], ...] = (
     *acting.TRIALS,
     *approving.TRIALS,
+    *limiting.TRIALS,
+    *holding.TRIALS,
     *recording.TRIALS,
     *arriving.TRIALS,
+    *securing.TRIALS,
 )
 HERE: tuple[Callable[[], None], ...] = here.TRIALS
 NAMES = tuple(trial.__name__ for trial in (*HERE, *IN_AN_OFFICE))
