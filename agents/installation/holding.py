@@ -15,6 +15,7 @@ from agents.installation.office import AGENT_TEXT, Office, alone
 from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
+from guardrails.contracts.cards import HeldSendCard
 from guardrails.execute import held_sends, releases, switches
 from guardrails.execute.executor import execute
 from guardrails.execute.undo import ActionNotFound, undo
@@ -124,7 +125,7 @@ def _held(office: Office) -> ActionResult:
     return result
 
 
-def _recall(office: Office, result: ActionResult) -> held_sends.HeldSendCard:
+def _recall(office: Office, result: ActionResult) -> HeldSendCard:
     assert result.held_send_id is not None  # noqa: S101  # it is held
     return held_sends.recall(
         organisation_id=office.organisation.id, held_send_id=result.held_send_id, by=PERSON
