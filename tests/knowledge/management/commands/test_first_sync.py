@@ -10,6 +10,7 @@ from django_q.models import OrmQ
 
 from integrations.contracts import AccountRef
 from integrations.llm import llm
+from integrations.models import Account
 from knowledge.models import Item, SyncSource
 from tests.commands import run_command
 from tests.knowledge.office import account
@@ -21,6 +22,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def run(*arguments: str) -> list[str]:
     return run_command("first_sync", *arguments).splitlines()
+
+
+@pytest.fixture(autouse=True)
+def nobody_else() -> None:
+    """The command looks after every account that there is."""
+    Account.objects.all().delete()
 
 
 @pytest.fixture
