@@ -2,6 +2,7 @@
 has to see it first."""
 
 import dataclasses
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from agents.installation.acting import AT_ONCE, ISSUE, PERSON, refused, struck
@@ -54,6 +55,19 @@ def stop_by_effect(office: Office) -> None:
     refused(office, send(office), "switched_off")
     inside = office.do("archive", email_id=office.receive())
     expect("What stays inside became", inside.status, "succeeded")
+
+
+def stopped_under_way(office: Office) -> None:
+    """A stop also stops what was decided before and has not reached the provider yet."""
+    office.permit("archive")
+    request = office.request("archive", email_id=office.receive())
+    scope = switches.Scope(organisation_id=office.organisation.id)
+    with struck(office, latency_ms=1500), ThreadPoolExecutor(1) as pool:
+        done = pool.submit(alone(execute), request)
+        time.sleep(0.5)  # it has read its policy, and asks what the mail is
+        switches.throw(scope, why="A trial.", author=Author(name=PERSON, door="command"))
+        expect("It became", done.result().reason, "switched_off")
+    expect("Writes at the provider", len(office.writes()), 0)
 
 
 def own_words_go_to_a_person(office: Office) -> None:
@@ -171,6 +185,7 @@ TRIALS = (
     ceiling_of_drafts,
     paused_organisation,
     stop_by_effect,
+    stopped_under_way,
     own_words_go_to_a_person,
     gone_for_good_goes_to_a_person,
     agent_can_ask_for_a_person,
