@@ -3,7 +3,8 @@
 Every try of every request passes. The pace is a virtual schedule (GCRA, the leaky bucket of
 ITU-T I.371): a short burst goes through, then DATA_SERVICE_RATE requests a second. When the
 service asks Remit to wait, all processes wait. After CIRCUIT_FAILURES unanswered requests
-in a row the circuit opens: nothing is sent for a while, then one request tries.
+in a row the circuit opens: nothing is sent for a while, then one request tries. Requests that were
+under way when it opened count no more: many in one bad moment would keep it shut for minutes.
 
 While all goes well and there is room, a process takes HANDFUL slots with one write and uses them
 within HAND_SECONDS. So when another process meets trouble, this one may still send what it has
@@ -49,7 +50,8 @@ WHERE (it.opened_until IS NULL OR it.opened_until <= clock_timestamp())
     AND GREATEST(
         it.next_at, clock_timestamp() - %(burst)s * interval '1 second', it.blocked_until
     ) + %(step)s * interval '1 second' <= clock_timestamp() + %(most)s * interval '1 second'
-RETURNING extract(epoch FROM GREATEST(next_at, blocked_until) - clock_timestamp()), failures > 0
+RETURNING extract(epoch FROM GREATEST(next_at, blocked_until) - clock_timestamp()), failures > 0,
+    opened_until IS NOT NULL
 """
 _WHY_NOT = """
 SELECT extract(epoch FROM opened_until - clock_timestamp()),
@@ -69,7 +71,7 @@ UPDATE integrations_upstream SET failures = failures + 1,
         + LEAST(%(longest)s, %(open)s * power(2, (failures + 1 - %(most)s) / 2))
         * interval '1 second' END,
     last_error = %(error)s, last_error_at = clock_timestamp()
-WHERE name = %(name)s RETURNING failures
+WHERE name = %(name)s AND (opened_until IS NULL OR %(is_probe)s) RETURNING failures
 """
 _ANSWERED = """
 UPDATE integrations_upstream SET failures = 0, opened_until = NULL WHERE name = %(name)s
@@ -122,23 +124,24 @@ class Gate:
         Raises CircuitOpen or RateLimited when nothing may be sent now (then nothing was);
         what the request itself raises goes through.
         """
-        suspect = self._enter()
+        suspect, is_probe = self._enter()
         release_connections()
         try:
             yield
         except ProviderError as error:
-            self._note(error, suspect=suspect)
+            self._note(error, suspect=suspect, is_probe=is_probe)
             raise
         if suspect:
             self._write(_ANSWERED)
             log.info("upstream.answers_again", extra={"upstream": self.name})
 
-    def _enter(self) -> bool:
-        """Wait for a slot. Whether the request before had no answer."""
+    def _enter(self) -> tuple[bool, bool]:
+        """Wait for a slot. Whether the request before had no answer, and whether this is the one
+        that tries while the circuit is open."""
         with _LOCK:
             hand = _HANDS.setdefault(self.name, _Hand())
             if hand.use():
-                return False
+                return False, False
             taken = hand.next_take
         rate = settings.DATA_SERVICE_RATE
         pace = {
@@ -160,7 +163,7 @@ class Gate:
                     "the service asked Remit to wait",
                     retry_after=float(wait or USUAL_BLOCK_SECONDS),
                 )
-        wait, suspect = row
+        wait, suspect, is_probe = row
         with _LOCK:
             if suspect or wait > 0:
                 hand.drop()
@@ -169,9 +172,9 @@ class Gate:
         if wait > 0:
             release_connections()
             sleep(float(wait))
-        return bool(suspect)
+        return bool(suspect), bool(is_probe)
 
-    def _note(self, error: ProviderError, *, suspect: bool) -> None:
+    def _note(self, error: ProviderError, *, suspect: bool, is_probe: bool) -> None:
         if isinstance(error, (RateLimited, Unavailable)):
             with _LOCK:
                 _HANDS.pop(self.name, None)
@@ -180,7 +183,7 @@ class Gate:
             self._write(_BLOCK, wait=min(asked, MAX_BLOCK_SECONDS), error=error.code)
         elif isinstance(error, Unavailable):
             limits = {"longest": MAX_OPEN_SECONDS, "open": OPEN_SECONDS, "most": CIRCUIT_FAILURES}
-            failures = self._write(_FAILED, error=str(error)[:200], **limits)
+            failures = self._write(_FAILED, error=str(error)[:200], is_probe=is_probe, **limits)
             if failures is not None and failures >= CIRCUIT_FAILURES:
                 log.warning(
                     "upstream.circuit_opened", extra={"upstream": self.name, "failures": failures}

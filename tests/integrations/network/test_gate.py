@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -156,6 +157,22 @@ def test_a_try_that_fails_opens_the_circuit_again_for_longer() -> None:
         send()
 
     assert gate.OPEN_SECONDS < (caught.value.retry_after or 0) <= gate.MAX_OPEN_SECONDS
+
+
+def test_requests_that_were_under_way_when_it_opened_keep_it_shut_no_longer() -> None:
+    def send_many() -> None:
+        with ExitStack() as under_way:
+            for _ in range(CIRCUIT_FAILURES * 3):
+                under_way.enter_context(Gate("acme").slot())
+            raise Unavailable
+
+    with pytest.raises(Unavailable):
+        send_many()
+
+    assert row().failures == CIRCUIT_FAILURES
+    with pytest.raises(CircuitOpen) as caught:
+        send()
+    assert (caught.value.retry_after or 0) <= gate.OPEN_SECONDS
 
 
 @pytest.mark.django_db(transaction=True)
