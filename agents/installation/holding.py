@@ -22,7 +22,7 @@ from guardrails.execute.undo import ActionNotFound, undo
 from guardrails.models import Approval, HeldSend
 from guardrails.policies.changes import Author
 
-HOLD_SECONDS = 600
+FOR_SECONDS = 600
 
 
 def held_and_recalled(office: Office) -> None:
@@ -118,7 +118,7 @@ def of_another_person(office: Office) -> None:
 
 def _held(office: Office) -> ActionResult:
     """A mail that is held for a while."""
-    permit_mail(office, conditions=[AGENT_TEXT], hold_seconds=HOLD_SECONDS)
+    permit_mail(office, conditions=[AGENT_TEXT], hold_seconds=FOR_SECONDS)
     result = send(office)
     expect("It became", result.status, "held")
     expect("Writes at the provider", len(office.writes()), 0)
