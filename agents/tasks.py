@@ -12,7 +12,7 @@ from django_q.conf import Conf
 from django_q.tasks import async_task
 
 from agents.answer import escalations
-from agents.inbound import follow_ups, intake, missed, outages, reactions
+from agents.inbound import follow_ups, intake, missed, outages, reactions, stopping
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import approval_news, change_request_news, deadlines
@@ -62,6 +62,9 @@ def _pack(delivery_id: UUID) -> QueuedTask:
 
 
 def react(delivery_id: str) -> None:
+    if stopping.is_stopping():
+        queue_delivery(UUID(delivery_id))  # this cluster takes none any more, another does
+        return
     reactions.react_side_by_side(UUID(delivery_id))
 
 

@@ -18,7 +18,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, close_ol
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import claims, drafts, inbound, intake, outages, thread_status
+from agents.inbound import claims, drafts, inbound, intake, outages, stopping, thread_status
 from agents.inbound.claims import Claimed
 from agents.journal import leases
 from agents.journal.leases import Lease
@@ -95,7 +95,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def react_side_by_side(delivery_id: UUID) -> None:
     """Work through one delivery and, because a delivery mostly waits for its model, through others
     of the queue beside it, up to DELIVERY_THREADS at once. None starts after the first fifth of
-    a task's time.
+    a task's time, or once the cluster is to stop.
 
     Large ones have a lane of their own: one at a time, and the first is taken for one. So the other
     threads are for what is small, however many large ones wait before it.
@@ -112,7 +112,7 @@ def react_side_by_side(delivery_id: UUID) -> None:
     at_work = {lane}
     try:
         while True:
-            if time.monotonic() < until:
+            if time.monotonic() < until and not stopping.is_stopping():
                 free = settings.DELIVERY_THREADS - len(at_work)
                 for claimed in claims.claim_queued(free, large=lane.done()):
                     taken: Future[object] = pool.submit(_in_thread, partial(_react, claimed))

@@ -19,7 +19,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from agents.contracts import Past
-from agents.inbound import inbound, intake, thread_status
+from agents.inbound import inbound, intake, stopping, thread_status
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import PastMail, PastRun, Turn
@@ -61,7 +61,7 @@ def advance(run_id: UUID) -> Advanced:
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / BEGUN_WITHIN
     deadline = Deadline.after(settings.TASK_TIMEOUT_SECONDS * (1 - 2 / BEGUN_WITHIN))
     with runs.HEARTBEAT.keep(claimed), ThreadPoolExecutor(settings.DELIVERY_THREADS) as pool:
-        while time.monotonic() < until:
+        while time.monotonic() < until and not stopping.is_stopping():
             if not runs.is_held(claimed):
                 return "not_mine"
             batch = _next(run_id)

@@ -177,6 +177,35 @@ def states_of(application: str) -> list[str]:
 
 
 @pytest.mark.slow
+def test_turns_of_a_process_that_is_told_to_stop_are_handed_to_another(
+    organisation: Organisation, settings: Any, tmp_path: Path
+) -> None:
+    turn_id, go_on, log = turn_of(organisation), threading.Event(), tmp_path / "log"
+    answers = iter(["Too late.", "In time."])
+
+    def slow(_: dict[str, Any]) -> str:
+        answer = next(answers)
+        if answer == "Too late.":
+            go_on.wait()
+        return answer
+
+    with scripted_model(settings, {ORCHESTRATOR: slow}) as model:
+        try:
+            with running_turns(log, TURN_STOP_SECONDS="0") as process:
+                until(model.chats, seconds=120)
+                process.terminate()
+                assert process.wait(30) == 0, log.read_text()
+            assert Turn.objects.get(id=turn_id).state == "queued"
+        finally:
+            go_on.set()
+        with running():
+            until(all_finished)
+
+    assert Turn.objects.get(id=turn_id).attempts == 2
+    assert Message.objects.get(turn=turn_id, role="assistant").content == "In time."
+
+
+@pytest.mark.slow
 def test_turns_of_a_killed_process_are_finished_by_another(
     organisation: Organisation, settings: Any, tmp_path: Path
 ) -> None:
