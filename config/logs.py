@@ -16,6 +16,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from django.conf import settings
+
+from integrations.llm import telemetry
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 OUR_APPS = frozenset({"agents", "audit", "config", "guardrails", "integrations", "knowledge"})
 # The server says its own sentences, and ours on why it does not start.
@@ -33,6 +37,8 @@ class LineFormatter(logging.Formatter):
             "event": event_of(record),
             "logger": record.name,
         }
+        if settings.TELEMETRY and (trace := telemetry.trace_id()):
+            line["trace_id"] = trace
         if is_trusted(record, OUR_APPS):
             fields = vars(record).items()
             line |= {key: wordless(value) for key, value in fields if key not in STANDARD}

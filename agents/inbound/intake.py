@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from integrations.contracts.events import ItemEvent
 from integrations.database.queue import ADD_TASK, NOTIFY, QueuedTask
+from integrations.llm import telemetry
 from integrations.models import Delivery
 from integrations.web.webhooks import QUEUE_PATIENCE, Refused
 
@@ -64,7 +65,9 @@ delivery AS (
     RETURNING id, state, reason
 ),
 task AS ({ADD_TASK.format(condition="FROM delivery WHERE state = 'queued' AND reason = ''")})
-SELECT organisation_id, (SELECT id FROM delivery), (SELECT {NOTIFY} FROM task) FROM place
+SELECT organisation_id, (SELECT id FROM delivery), (SELECT reason FROM delivery),
+    (SELECT {NOTIFY} FROM task)
+FROM place
 """  # noqa: S608  # only constants
 
 
@@ -77,7 +80,17 @@ def accept_delivery(
     queues nothing. An unknown user is stored too, so that every accepted event is accounted
     for. Raises Refused when the organisation does not exist. One statement for what is new.
     """
-    id, now = uuid4(), timezone.now()
+    id = uuid4()
+    with telemetry.span(
+        "accept", "delivery", of=id, begins=True, delivery_id=str(id), source=event.source
+    ):
+        return _store(id, slug, webhook_id, event, pack(id))
+
+
+def _store(
+    id: UUID, slug: str, webhook_id: str, event: ItemEvent, task: QueuedTask
+) -> tuple[UUID, bool]:
+    now = timezone.now()
     version = (event.data or {}).get("version")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -95,13 +108,14 @@ def accept_delivery(
                 "now": now,
                 "until": now + QUEUE_PATIENCE,
                 "soon": now + WAIT,
-                **pack(id).values(),
+                **task.values(),
             },
         )
         row = cursor.fetchone()
     if row is None:
         raise NO_ORGANISATION
-    organisation_id, stored, _ = row
+    organisation_id, stored, reason, _ = row
+    telemetry.note(reason="duplicate" if stored is None else reason)
     if stored is None:
         known = Delivery.objects.filter(organisation_id=organisation_id, webhook_id=webhook_id)
         return known.values_list("id", flat=True).get(), False

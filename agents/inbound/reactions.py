@@ -31,6 +31,7 @@ from integrations.child import Ended, Unreadable
 from integrations.contracts import AccountRef, AnyItem, Email
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound, ProviderError
+from integrations.llm import telemetry
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
@@ -137,6 +138,17 @@ def _in_thread(work: Callable[[], object]) -> None:
 
 
 def _react(delivery: Claimed, *, probe: bool = False) -> bool:
+    with telemetry.span(
+        *("work", "delivery"),
+        of=delivery.id,
+        delivery_id=str(delivery.id),
+        attempts=delivery.attempts,
+        source=delivery.account and delivery.account.source,
+    ):
+        return _try(delivery, probe=probe)
+
+
+def _try(delivery: Claimed, *, probe: bool) -> bool:
     if delivery.stalls > MAX_STALLS:
         _finish(delivery, Delivery.State.DEAD, "too_many_attempts", probe=probe)
         return True
@@ -171,6 +183,7 @@ def _react(delivery: Claimed, *, probe: bool = False) -> bool:
 
 
 def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> None:
+    telemetry.note(error=code)
     now = timezone.now()
     since = delivery.waiting_since or now
     if now - since > PATIENCE:
@@ -180,6 +193,7 @@ def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> No
 
 
 def _finish(delivery: Claimed, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
+    telemetry.note(ending=str(state), reason=reason)
     # The attempt number is the fence: a slower process that lost its lease changes nothing.
     Delivery.objects.filter(
         id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING

@@ -68,7 +68,11 @@ def run_agent(run: Run) -> Ending:
     taken the turn over; both leave rows that a later run goes on from.
     """
     with telemetry.span(
-        "invoke_agent", run.agent, agent=run.agent, turn_id=str(run.lease.turn_id), model=run.model
+        *("invoke_agent", run.agent),
+        of=run.lease.turn_id,
+        agent=run.agent,
+        turn_id=str(run.lease.turn_id),
+        model=run.model,
     ) as note:
         ending = _work(run)
         note(ending=type(ending).__name__.lower())

@@ -11,7 +11,9 @@ from agents.context import people
 from agents.journal import history, leases
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
+from audit.ledger.ids import uuid7
 from integrations.database import notices
+from integrations.llm import telemetry
 from knowledge.text.languages import language_of
 
 # What a text is recognised as, as a tag.
@@ -60,8 +62,10 @@ def start_turn(
     person = people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
     if person is None:
         raise UnknownUser
+    turn_id = uuid7()
+    accepting = telemetry.span("accept", "message", of=turn_id, begins=True, turn_id=str(turn_id))
     try:
-        with transaction.atomic():
+        with accepting, transaction.atomic():
             conversation = _conversation(
                 organisation_id, external_user_id, conversation_id, message
             )
@@ -70,6 +74,7 @@ def start_turn(
                 message = _offered(question, option)
             answers = question is not None and bool(message)
             turn = Turn.objects.create(
+                id=turn_id,
                 organisation_id=organisation_id,
                 external_user_id=external_user_id,
                 kind=Turn.Kind.CHAT,

@@ -46,6 +46,7 @@ from guardrails.models import HeldSend
 from integrations.accounts import writes
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
+from integrations.llm import telemetry
 
 log = logging.getLogger(__name__)
 
@@ -125,8 +126,18 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
     """
     if any(connection.in_atomic_block for connection in connections.all(initialized_only=True)):
         raise RuntimeError("Call execute() outside of transactions: it calls a provider.")
-    with one_at_a_time(request.action_id):
-        return _go_on(canonical(request), confirmation)
+    with (
+        telemetry.span(
+            *("execute_action", "of a turn" if request.origin.turn_id else "by itself"),
+            of=request.origin.turn_id or request.action_id,
+            action_id=str(request.action_id),
+            turn_id=request.origin.turn_id,
+        ) as note,
+        one_at_a_time(request.action_id),
+    ):
+        result = _go_on(canonical(request), confirmation)
+        note(ending=result.status, reason=result.reason)
+        return result
 
 
 @contextmanager
@@ -174,8 +185,10 @@ def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionR
 def _try(this: Try) -> ActionResult:
     """Facts, decision, and the step that follows from it."""
     request = this.request
-    judgement = judge(request, claim=partial(_count, this))
-    step, judgement = this.next_step(judgement, now=timezone.now())
+    with telemetry.span("decide", "action") as note:
+        judgement = judge(request, claim=partial(_count, this))
+        step, judgement = this.next_step(judgement, now=timezone.now())
+        note(ending=step, reason=judgement.decision.reason)
     if step != "wait":
         judgement = shadow.beside(request, judgement)
         _keep_policy(judgement, tenant_id=request.account.organisation_id)
@@ -287,17 +300,16 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
         return settling.close(attempt, status="failed", reason=stopped, stopped=True)
     release_connections()
     started = time.monotonic()
+    call = Call(
+        key=attempt.idempotency_key,
+        removals=decision.removals,
+        revision=judgement.facts.revision if judgement.facts else None,
+        unasked=unasked,
+    )
+    name, source = request.account.provider, request.account.source
     try:
-        answer = action.perform(
-            writer,
-            judgement.arguments,
-            Call(
-                key=attempt.idempotency_key,
-                removals=decision.removals,
-                revision=judgement.facts.revision if judgement.facts else None,
-                unasked=unasked,
-            ),
-        )
+        with telemetry.span("call_provider", name, action=action.name, source=source):
+            answer = action.perform(writer, judgement.arguments, call)
     except ProviderError as error:
         log.warning("guardrails.call_failed action=%s code=%s", request.action_id, error.code)
         attempt = replace(attempt, provider_request_id=writer.request_id)

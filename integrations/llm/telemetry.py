@@ -1,25 +1,40 @@
-"""OpenTelemetry spans of agents, models and tools, where TELEMETRY is set; else nothing is even
-imported. The names are those of the GenAI conventions, which are not stable: they stand here
-alone. Telemetry helps to run Remit. It proves nothing: that is the ledger.
+"""OpenTelemetry spans of the whole way of a mail and of a chat, where TELEMETRY is set; else
+nothing is even imported. The names are those of the GenAI conventions where these have one, which
+are not stable: they stand here alone. Telemetry helps to run Remit. It proves nothing: that is the
+ledger.
 
-What was asked and answered is left out unless TELEMETRY_CONTENT is set too.
+A trace is that of a delivery, a turn or an action. Its id follows from theirs, so whichever process
+goes on with the work, after a queue, a crash or a person's word, goes on with the trace: nothing
+has to be carried along, and no row keeps it.
+
+What was asked and answered is left out unless TELEMETRY_CONTENT is set too. Nothing else that is
+noted holds what people wrote, their names or addresses: it is ids of Remit's own, codes and counts.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import SpanProcessor
-    from opentelemetry.trace import Tracer
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import SpanProcessor, Tracer
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Operation = Literal["invoke_agent", "chat", "embeddings", "execute_tool"]
+Operation = Literal[
+    *("invoke_agent", "chat", "embeddings", "execute_tool"),
+    # Of Remit's own: a webhook or a message taken in, a delivery worked through, an action.
+    *("accept", "work", "execute_action", "decide", "call_provider"),
+]
+REACHES_OTHERS = frozenset({"chat", "embeddings", "call_provider"})
 Note = Callable[..., None]  # by keyword, the names below
 
 OPERATION = "gen_ai.operation.name"
@@ -39,6 +54,12 @@ NAMES: Mapping[str, str] = {
     "turn_id": "remit.turn.id",
     "purpose": "remit.purpose",
     "ending": "remit.ending",
+    "delivery_id": "remit.delivery.id",
+    "attempts": "remit.delivery.attempts",
+    "action_id": "remit.action.id",
+    "action": "remit.action.type",
+    "source": "remit.source",
+    "reason": "remit.reason",
 }
 CONTENT: Mapping[str, str] = {
     "asked": "gen_ai.input.messages",
@@ -49,34 +70,48 @@ CONTENT: Mapping[str, str] = {
 
 
 @contextmanager
-def span(operation: Operation, name: str, **known: Any) -> Iterator[Note]:
+def span(
+    operation: Operation, name: str, *, of: object = "", begins: bool = False, **known: Any
+) -> Iterator[Note]:
     """A span around the block. What is given, or noted with what is yielded, becomes its
-    attributes; None is left out. An error in the block is its type, never its text."""
+    attributes; None is left out. An error in the block is its type, never its text.
+
+    `of` is the id whose trace this belongs to where it runs in none; `begins`: as its first span.
+    """
     if not settings.TELEMETRY:
         yield _nothing
         return
-    from opentelemetry.trace import SpanKind, Status, StatusCode  # noqa: PLC0415  # only where on
+    from opentelemetry.context import Context  # noqa: PLC0415  # only where on
+    from opentelemetry.trace import SpanKind  # noqa: PLC0415
 
-    kind = SpanKind.CLIENT if operation in ("chat", "embeddings") else SpanKind.INTERNAL
+    beginning = _beginning.set(str(of) if begins else "")
     with _tracer().start_as_current_span(
         f"{operation} {name}",
-        kind=kind,
+        context=Context() if begins else _trace_of(str(of)),
+        kind=SpanKind.CLIENT if operation in REACHES_OTHERS else SpanKind.INTERNAL,
         attributes={OPERATION: operation},
         record_exception=False,
         set_status_on_exception=False,
-    ) as current:
-
-        def note(**found: Any) -> None:
-            current.set_attributes(_attributes(found))
-            if found.get("error"):
-                current.set_status(Status(StatusCode.ERROR))
-
+    ):
+        _beginning.reset(beginning)
         note(**known)
         try:
             yield note
         except BaseException as error:
             note(error=str(getattr(error, "code", "") or type(error).__name__))
             raise
+
+
+def note(**found: Any) -> None:
+    """Attributes of the span that this runs in, by the names above."""
+    if not settings.TELEMETRY:
+        return
+    from opentelemetry.trace import Status, StatusCode, get_current_span  # noqa: PLC0415  # only where on
+
+    current = get_current_span()
+    current.set_attributes(_attributes(found))
+    if found.get("error"):
+        current.set_status(Status(StatusCode.ERROR))
 
 
 def trace_id() -> str:
@@ -127,14 +162,59 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# Whose trace the next span is the first of.
+_beginning: ContextVar[str] = ContextVar("beginning", default="")
+
+
+def _ids(of: str) -> tuple[int, int]:
+    """The ids of the trace of `of` and of its first span: as good as drawn, as samplers ask."""
+    digest = hashlib.sha256(of.encode()).digest()
+    return int.from_bytes(digest[:16]), int.from_bytes(digest[16:24])
+
+
+def _trace_of(of: str) -> "Context | None":
+    """None where a span is open already, or where there is no id. Whether the trace is sampled
+    is found anew, by its id alone as the first span did."""
+    from opentelemetry import trace  # noqa: PLC0415  # only where on
+
+    if not of or trace.get_current_span().get_span_context().is_valid:
+        return None
+    trace_id, span_id = _ids(of)
+    sampled = _tracer().sampler.should_sample(None, trace_id, "").decision.is_sampled()
+    flags = trace.TraceFlags(trace.TraceFlags.SAMPLED if sampled else trace.TraceFlags.DEFAULT)
+    first = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=flags)
+    return trace.set_span_in_context(trace.NonRecordingSpan(first))
+
+
+def _id_generator() -> "IdGenerator":
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator  # noqa: PLC0415  # only where on
+
+    class Ids(RandomIdGenerator):
+        """Drawn, but for the first span of a trace."""
+
+        def generate_trace_id(self) -> int:
+            of = _beginning.get()
+            return _ids(of)[0] if of else super().generate_trace_id()
+
+        def generate_span_id(self) -> int:
+            of = _beginning.get()
+            return _ids(of)[1] if of else super().generate_span_id()
+
+    return Ids()
+
+
 @cache
 def _tracer() -> "Tracer":
     from opentelemetry.sdk.resources import Resource  # noqa: PLC0415  # only where on
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace import Tracer, TracerProvider  # noqa: PLC0415
 
-    provider = TracerProvider(resource=Resource.create({"service.name": "remit"}))
+    resource = Resource.create({"service.name": "remit", "remit.process": settings.PROCESS})
+    provider = TracerProvider(resource=resource, id_generator=_id_generator())
     provider.add_span_processor(_processor())
-    return provider.get_tracer("remit")
+    tracer = provider.get_tracer("remit")
+    if not isinstance(tracer, Tracer):  # OTEL_SDK_DISABLED
+        raise ImproperlyConfigured("Unset OTEL_SDK_DISABLED, or TELEMETRY.")
+    return tracer
 
 
 def _processor() -> "SpanProcessor":

@@ -1,6 +1,7 @@
 """Spans of a turn over real HTTP: their names, their tree, and what is not in them."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -12,12 +13,16 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from agents.journal import leases
 from agents.turns import turns
 from audit.models import ExecutedAgentAction
+from config.logs import LineFormatter
 from integrations.llm import telemetry
+from integrations.models import Delivery
 from tests.agents.pages import mailbox
 from tests.agents.waiting import turn_of
 from tests.model_server import Failure, Reply, Script, calls, scripted_model
+from tests.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 ORCHESTRATOR = "You are Remit's orchestrator."
@@ -55,9 +60,12 @@ def test_a_run_is_a_tree_of_agent_chat_and_tools(
 
     found = {span.name: span for span in spans.get_finished_spans()}
     assert sorted(span.name for span in spans.get_finished_spans()) == [
+        "accept message",
         "chat offline-rules",
         "chat offline-rules",
+        "decide action",
         f"embeddings {settings.EMBEDDING_MODEL}",
+        "execute_action of a turn",
         "execute_tool nonsense",
         "execute_tool retrieve_context",
         "invoke_agent orchestrator",
@@ -134,7 +142,7 @@ def test_an_error_is_its_code_and_never_its_text(
 ) -> None:
     work(settings, Failure(400))
 
-    (chat, agent) = spans.get_finished_spans()
+    (_, chat, agent) = spans.get_finished_spans()
     assert told(chat)["error.type"] == "status_400"
     assert told(agent)["error.type"] == "status_400"
     assert (chat.events, agent.events) == ((), ())
@@ -158,3 +166,101 @@ def test_nothing_is_imported_where_it_is_off(settings: Any) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def tree(spans: Sequence[ReadableSpan]) -> dict[str, str]:
+    """Each span's name with that of the span it is below, as far as there is one."""
+    names = {span.context.span_id: span.name for span in spans if span.context}
+    return {span.name: names[span.parent.span_id] if span.parent else "" for span in spans}
+
+
+def test_the_way_of_a_mail_is_one_trace_from_its_webhook_to_the_call_of_its_provider(
+    office: Office, spans: InMemorySpanExporter
+) -> None:
+    mail = office.deliver("question")
+    office.drain()
+    office.settle_webhooks()
+    office.drain()
+
+    delivery = Delivery.objects.get(source_id=mail["id"], kind="created")
+    traces = {s.context.trace_id: [] for s in spans.get_finished_spans() if s.context}
+    for span in spans.get_finished_spans():
+        assert span.context is not None
+        traces[span.context.trace_id].append(span)
+    [way] = [
+        trace
+        for trace in traces.values()
+        if told(trace[0]).get("remit.delivery.id") == str(delivery.id)
+    ]
+    found = tree(way)
+    assert found.pop("chat offline-rules")
+    assert {name: found[name] for name in found if not name.startswith("e")} == {
+        "accept delivery": "",
+        "work delivery": "accept delivery",
+        "invoke_agent mail_reader": "work delivery",
+        "decide action": "execute_action of a turn",
+        "call_provider data_service": "execute_action of a turn",
+    }
+    done = [told(span) for span in way if span.name.startswith("call_provider")]
+    assert [one["remit.action.type"] for one in done] == ["classify", "draft"]
+    # Word of its own actions comes back as deliveries with traces of their own.
+    own = [told(trace[0]) for trace in traces.values() if trace is not way]
+    assert {one.get("remit.reason") for one in own} & {"own_action", "turn_at_work"}
+    # Every row of the ledger names the trace, and nothing in it what a person wrote.
+    assert way[0].context is not None
+    rows = ExecutedAgentAction.objects.filter(phase__in=["attempt", "outcome"])
+    assert set(rows.values_list("trace_id", flat=True)) == {format(way[0].context.trace_id, "032x")}
+    text = "".join(span.to_json() for trace in traces.values() for span in trace)
+    for private in (mail["id"], mail["from"], mail["subject"], "maya"):
+        assert private not in text
+
+
+def test_a_chat_goes_on_in_its_trace_in_whichever_process_works_on_it(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    turn_id = turn_of(mailbox().organisation, message="Hello", queued=True)
+    telemetry._tracer.cache_clear()  # as in another process
+    with scripted_model(settings, {ORCHESTRATOR: ["Hello."]}):
+        [lease] = leases.claim_waiting(1)
+        turns.work(lease, stream=False)
+
+    assert tree(spans.get_finished_spans()) == {
+        "accept message": "",
+        "invoke_agent orchestrator": "accept message",
+        "chat offline-rules": "invoke_agent orchestrator",
+    }
+    assert len({s.context.trace_id for s in spans.get_finished_spans() if s.context}) == 1
+    assert {told(span)["remit.turn.id"] for span in spans.get_finished_spans()} == {str(turn_id)}
+
+
+@pytest.mark.parametrize("ratio", ["0.0", "1.0"])
+def test_a_trace_is_sampled_as_a_whole_or_not_at_all(
+    settings: Any, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, ratio: str
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", ratio)
+
+    work(settings, *WORK)
+
+    assert bool(spans.get_finished_spans()) == (ratio == "1.0")
+
+
+def test_log_lines_name_the_trace_that_they_are_of(
+    settings: Any, spans: InMemorySpanExporter
+) -> None:
+    def line() -> dict[str, Any]:
+        record = logging.makeLogRecord({"name": "agents.tried", "msg": "tried.line"})
+        found: dict[str, Any] = json.loads(LineFormatter().format(record))
+        return found
+
+    with telemetry.span("work", "delivery", of="a delivery"):
+        inside = line()["trace_id"]
+    with telemetry.span("work", "delivery", of="a delivery"):
+        again = line()["trace_id"]
+
+    [first, _] = spans.get_finished_spans()
+    assert first.context is not None
+    assert inside == again == format(first.context.trace_id, "032x")
+    assert "trace_id" not in line()
+    settings.TELEMETRY = False
+    assert "trace_id" not in line()
