@@ -1,7 +1,7 @@
 """Whether the task cluster of this process is to stop, so that its workers begin nothing new.
 
 The queue's library tells its workers of a stop only between two tasks. Ours work through many
-deliveries in one, for longer than whoever stops them waits.
+deliveries in one, for longer than a stop is waited for.
 """
 
 from typing import Any

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Operation = Literal[
-    *("invoke_agent", "chat", "embeddings", "execute_tool"),
-    # Of Remit's own: a webhook or a message taken in, a delivery worked through, an action.
-    *("accept", "work", "execute_action", "decide", "call_provider"),
-]
+Named = Literal["invoke_agent", "chat", "embeddings", "execute_tool"]
+# Of Remit's own: a webhook or a message taken in, a delivery worked through, an action.
+Own = Literal["accept", "work", "execute_action", "decide", "call_provider"]
+Operation = Named | Own
 REACHES_OTHERS = frozenset({"chat", "embeddings", "call_provider"})
 Note = Callable[..., None]  # by keyword, the names below
 
@@ -176,11 +175,13 @@ def _trace_of(of: str) -> "Context | None":
     """None where a span is open already, or where there is no id. Whether the trace is sampled
     is found anew, by its id alone as the first span did."""
     from opentelemetry import trace  # noqa: PLC0415  # only where on
+    from opentelemetry.sdk.trace.sampling import Decision  # noqa: PLC0415
 
     if not of or trace.get_current_span().get_span_context().is_valid:
         return None
     trace_id, span_id = _ids(of)
-    sampled = _tracer().sampler.should_sample(None, trace_id, "").decision.is_sampled()
+    decision: Decision = _tracer().sampler.should_sample(None, trace_id, "").decision
+    sampled = decision is Decision.RECORD_AND_SAMPLE
     flags = trace.TraceFlags(trace.TraceFlags.SAMPLED if sampled else trace.TraceFlags.DEFAULT)
     first = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=flags)
     return trace.set_span_in_context(trace.NonRecordingSpan(first))

@@ -1,5 +1,5 @@
-"""Programs that are told to stop (SIGTERM) in the middle of their work end in time, and what they
-were at goes on elsewhere. How turns are handed on is tried in tests/agents/turns/test_runner.py,
+"""Programs that have to stop (SIGTERM) in the middle of their work end in time, and what they were
+at goes on elsewhere. How turns are handed on is tried in tests/agents/turns/test_runner.py,
 and a kill, which is what a stop that takes too long becomes, in test_kills.py."""
 
 import json

@@ -177,7 +177,7 @@ def states_of(application: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_turns_of_a_process_that_is_told_to_stop_are_handed_to_another(
+def test_turns_of_a_process_that_has_to_stop_are_handed_to_another(
     organisation: Organisation, settings: Any, tmp_path: Path
 ) -> None:
     turn_id, go_on, log = turn_of(organisation), threading.Event(), tmp_path / "log"

@@ -183,10 +183,10 @@ def test_the_way_of_a_mail_is_one_trace_from_its_webhook_to_the_call_of_its_prov
     office.drain()
 
     delivery = Delivery.objects.get(source_id=mail["id"], kind="created")
-    traces = {s.context.trace_id: [] for s in spans.get_finished_spans() if s.context}
+    traces: dict[int, list[ReadableSpan]] = {}
     for span in spans.get_finished_spans():
         assert span.context is not None
-        traces[span.context.trace_id].append(span)
+        traces.setdefault(span.context.trace_id, []).append(span)
     [way] = [
         trace
         for trace in traces.values()
