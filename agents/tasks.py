@@ -26,7 +26,7 @@ from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.database.queue import QueuedTask
 from integrations.exceptions import ProviderError
-from integrations.llm import metering
+from integrations.llm import metering, telemetry
 from integrations.models import Account, Organisation
 from integrations.ports.registry import writable
 from integrations.web import idempotency
@@ -72,10 +72,17 @@ def look_at_account(account_id: str) -> None:
     """Store what is new at the account and queue its work; read in one that was never read. What
     cannot be asked now is asked at the next look."""
     try:
-        arrivals.look(UUID(account_id), enqueue=queue_delivery)
+        arrivals.look(UUID(account_id), enqueue=_queue_found)
         knowledge_tasks.start_first_sync(UUID(account_id))
     except ProviderError as error:
         log.warning("account.not_looked_at", extra={"account": account_id, "code": error.code})
+
+
+def _queue_found(delivery_id: UUID) -> None:
+    """As a webhook would have brought it."""
+    id = str(delivery_id)
+    with telemetry.span("accept", "delivery", of=id, begins=True, delivery_id=id):
+        queue_delivery(delivery_id)
 
 
 def queue_look(account_id: UUID) -> None:

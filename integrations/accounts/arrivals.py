@@ -17,7 +17,6 @@ from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.credentials import credentials
 from integrations.exceptions import ProviderError, Rejected
-from integrations.llm import telemetry
 from integrations.models import Account, Credential, Delivery
 from integrations.ports.issues import IssuesReader
 from integrations.providers.caldav import changes as calendar_changes
@@ -108,12 +107,5 @@ def store(
         },
     )
     if new:
-        with telemetry.span(
-            *("accept", "delivery"),
-            of=delivery.id,
-            begins=True,
-            delivery_id=str(delivery.id),
-            source=event.source,
-        ):
-            enqueue(delivery.id)
+        enqueue(delivery.id)
     return new
