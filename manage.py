@@ -14,7 +14,12 @@ def main() -> None:
             "Django is not installed in this Python. Run `make run` or `make test` once: "
             "they set up .venv. Then use .venv/bin/python manage.py."
         ) from error
-    execute_from_command_line(sys.argv)
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        raise SystemExit(f"Remit does not start. {error}") from None
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ import resource
 import socket
 
 import uvicorn
-
-from config import asgi
+from django.core.exceptions import ImproperlyConfigured
 
 STOP_SECONDS = 3
 # Beside connections a process has files open: the database's, models', its own modules.
@@ -24,6 +23,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--fd", type=int, help="a socket that listens already")
     chosen = parser.parse_args()
+    try:
+        from config import asgi  # noqa: PLC0415  # reads the settings
+    except ImproperlyConfigured as error:
+        raise SystemExit(f"Remit does not start. {error}") from None
     allow_files(asgi.LIMITS.most + OTHER_FILES)
     config = uvicorn.Config(
         asgi.application,

@@ -5,6 +5,7 @@ a missing one stops the process with a sentence that names it. Which process nee
 `config.local.secrets.NEEDS`.
 """
 
+import logging
 import os
 import sys
 import warnings
@@ -13,18 +14,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
+from config.local.variables import Variables
 from config.pages import content_policy, theme
 from config.rest import schema
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("REMIT_STATE_DIR") or BASE_DIR / ".remit")
 
-env = environ.Env()
+env = Variables()
 SECRETS_FILE = STATE_DIR / "secrets.env"
 # What `make run` starts was given its own secrets; a command by hand reads them all.
 if TOKEN not in os.environ and SECRETS_FILE.exists():
@@ -37,7 +38,7 @@ DEBUG = env.bool("DEBUG", default=False)
 # Which kind of process this is decides which secrets it may have and how it holds database
 # connections: `web` and `turns` use a pool; a pool does not survive the forks of the task cluster
 # (measured).
-PROCESS = env.str("REMIT_PROCESS", default="command")
+PROCESS = env.choice("REMIT_PROCESS", "command", local_secrets.NEEDS | {"command": ""})
 
 
 def secret(name: str) -> str:
@@ -76,6 +77,10 @@ CREDENTIALS_PUBLIC_KEY = env.str("CREDENTIALS_PUBLIC_KEY", default="")
 CREDENTIALS_PRIVATE_KEY = env.str("CREDENTIALS_PRIVATE_KEY", default="")
 # The one before, while secrets are sealed anew (`manage.py reseal_credentials`).
 CREDENTIALS_PRIVATE_KEY_BEFORE = env.str("CREDENTIALS_PRIVATE_KEY_BEFORE", default="")
+if problem := local_secrets.find_wrong_pair(
+    CREDENTIALS_PUBLIC_KEY, CREDENTIALS_PRIVATE_KEY, opens=PROCESS in ("cluster", "turns")
+):
+    raise ImproperlyConfigured(problem)
 # Signs the ledger's checkpoints. No process but those that sign keeps it, wherever it came from;
 # `manage.py seal_ledger` says when it is missing.
 if PROCESS != "sealer" and sys.argv[1:2] not in (["seal_ledger"], ["rotate_signing_key"]):
@@ -185,7 +190,7 @@ def database(url: str) -> dict[str, Any]:
     return config
 
 
-DATABASE_URL = env.str("DATABASE_URL", default="") or embedded.url(STATE_DIR)
+DATABASE_URL = env.address("DATABASE_URL", "postgres", "postgresql") or embedded.url(STATE_DIR)
 DATABASES = {"default": database(DATABASE_URL), "ledger": database(DATABASE_URL)}
 DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
@@ -197,7 +202,7 @@ CACHE_SECONDS = 1.0
 _BACKENDS = "django.core.cache.backends"
 _SHARED = {"BACKEND": f"{_BACKENDS}.db.DatabaseCache", "LOCATION": "integrations_sharedentry"}
 _QUICK = {"BACKEND": f"{_BACKENDS}.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 2_000}}
-if env.str("REDIS_URL", default=""):
+if env.address("REDIS_URL", "redis", "rediss", "unix"):
     seconds = {"socket_connect_timeout": CACHE_SECONDS, "socket_timeout": CACHE_SECONDS}
     _QUICK = env.cache_url("REDIS_URL") | {"OPTIONS": seconds}
 CACHES = {"default": _SHARED | {"OPTIONS": {"MAX_ENTRIES": 20_000}}, "quick": _QUICK}
@@ -206,11 +211,16 @@ CACHES = {"default": _SHARED | {"OPTIONS": {"MAX_ENTRIES": 20_000}}, "quick": _Q
 # One data service an organisation, by slug: DATA_SERVICES="default=http://…/v1/data".
 SANDBOX_PORT = env.int("SANDBOX_PORT", default=8010)
 MODEL_PORT = env.int("MODEL_PORT", default=8020)
-DATA_SERVICES: dict[str, str] = env.dict(
+DATA_SERVICES: dict[str, str] = env.addresses(
     "DATA_SERVICES", default={"default": f"http://127.0.0.1:{SANDBOX_PORT}/v1/data"}
 )
 DATA_SERVICE_KEYS: dict[str, str] = env.dict("DATA_SERVICE_KEYS", default={})
 WEBHOOK_SECRETS: dict[str, str] = env.dict("WEBHOOK_SECRETS", default={})
+if wrong := local_secrets.find_unreadable(WEBHOOK_SECRETS):
+    raise ImproperlyConfigured(
+        f"WEBHOOK_SECRETS of {', '.join(wrong)} must be “whsec_” and base64, as Standard Webhooks "
+        "has it. Make one with: echo whsec_$(openssl rand -base64 24)"
+    )
 # How long one read of an answer may take, and how long a whole answer.
 DATA_SERVICE_TIMEOUT_SECONDS = env.float("DATA_SERVICE_TIMEOUT_SECONDS", default=10.0)
 DATA_SERVICE_ANSWER_SECONDS = env.float("DATA_SERVICE_ANSWER_SECONDS", default=60.0)
@@ -230,14 +240,14 @@ SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
 MAILBOX_CHECK_SECONDS = env.float("MAILBOX_CHECK_SECONDS", default=60.0)
 WATCHED_MAILBOXES = env.int("WATCHED_MAILBOXES", default=300)
 # Who gets a message when a sync is finished, by organisation: default=https://…, default=whsec_…
-SYNC_CALLBACKS: dict[str, str] = env.dict("SYNC_CALLBACKS", default={})
+SYNC_CALLBACKS: dict[str, str] = env.addresses("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})
 
 # By organisation (default=desk@…), who learns by mail that a conversation waits for a person, and
 # who gets the card of an action that does; where its link leads: https://remit.company.com.
 ESCALATION_MAIL: dict[str, str] = env.dict("ESCALATION_MAIL", default={})
 APPROVAL_MAIL: dict[str, str] = env.dict("APPROVAL_MAIL", default={})
-PUBLIC_URL = env.str("PUBLIC_URL", default="")
+PUBLIC_URL = env.address("PUBLIC_URL", "http", "https")
 
 # Spans of agents, models and tools for OpenTelemetry (the extra `telemetry`). Where they go is said
 # by OTEL_EXPORTER_OTLP_ENDPOINT; what was asked and answered is in them with the second alone.
@@ -252,7 +262,7 @@ METRICS_TOKEN = env.str("METRICS_TOKEN", default="")  # who shows it may read /m
 # Without a key or a base URL of a real model the offline model answers. What asks no model has no
 # key, so it gets the answer instead.
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
-OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+OPENAI_BASE_URL = env.address("OPENAI_BASE_URL", "http", "https")
 MODEL_IS_OFFLINE = env.bool("MODEL_IS_OFFLINE", default=not (OPENAI_API_KEY or OPENAI_BASE_URL))
 if MODEL_IS_OFFLINE:
     OPENAI_API_KEY, OPENAI_BASE_URL = "offline", f"http://127.0.0.1:{MODEL_PORT}/v1"
@@ -271,7 +281,7 @@ EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", default=384)
 # A file that adds to integrations/llm/model_profiles.yaml: windows, prices, providers, fallbacks.
 MODEL_PROFILES = env.str("MODEL_PROFILES", default="")
 # Endpoints beside the default one, by the name a profile gives: MODEL_PROVIDERS="local=http://…/v1".
-MODEL_PROVIDERS: dict[str, str] = env.dict("MODEL_PROVIDERS", default={})
+MODEL_PROVIDERS: dict[str, str] = env.addresses("MODEL_PROVIDERS", default={})
 MODEL_PROVIDER_KEYS: dict[str, str] = env.dict("MODEL_PROVIDER_KEYS", default={})
 # Whether a model chooses the best of what a search found, and how long it is waited for. The
 # offline model cannot.
@@ -298,7 +308,7 @@ OUTGOING_TO_PRIVATE = env.bool("OUTGOING_TO_PRIVATE", default=False)
 MCP_TIMEOUT_SECONDS = env.float("MCP_TIMEOUT_SECONDS", default=10.0)
 MCP_RETRIES = env.int("MCP_RETRIES", default=3)
 # smtp+tls://user:password@mail.example:587; mail is refused where it is not set.
-EMAIL_URL = env.str("EMAIL_URL", default="")
+EMAIL_URL = env.address("EMAIL_URL", "smtp", "smtps", "smtp+tls", "smtp+ssl")
 vars().update(env.email_url_config(EMAIL_URL or "smtp://localhost:25"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
@@ -337,7 +347,7 @@ INBOUND_MAX_STEPS = env.int("INBOUND_MAX_STEPS", default=5)
 TURN_MAX_TOOL_CALLS = env.int("TURN_MAX_TOOL_CALLS", default=40)
 # A turn with its specialists; 0: without limit.
 TURN_MAX_TOKENS = env.int("TURN_MAX_TOKENS", default=1_000_000)
-TURN_MAX_COST = Decimal(env.str("TURN_MAX_COST", default="2.00"))  # US dollars
+TURN_MAX_COST = env.decimal("TURN_MAX_COST", default=Decimal("2.00"))  # US dollars
 # An answer after so many tool calls, or by a plan, is reviewed; 0: none is.
 REVIEW_MIN_CALLS = env.int("REVIEW_MIN_CALLS", default=4)
 REVIEW_EVERY_CALLS = env.int("REVIEW_EVERY_CALLS", default=8)  # in the middle of work; 0: never
@@ -473,7 +483,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "config.logs.LineFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.choice("LOG_LEVEL", "INFO", logging.getLevelNamesMapping()),
+    },
     # httpx logs full URLs, which hold user ids and mail ids.
     "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpx2", "openai")},
 }

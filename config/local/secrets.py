@@ -3,7 +3,7 @@
 import base64
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -73,6 +73,35 @@ def public_half(private: str) -> str:
     """The public key of CREDENTIALS_PRIVATE_KEY, which every process may know."""
     key = X25519PrivateKey.from_private_bytes(base64.b64decode(private)).public_key()
     return base64.b64encode(key.public_bytes_raw()).decode()
+
+
+def find_wrong_pair(public: str, private: str, *, opens: bool) -> str:
+    """Why the two CREDENTIALS keys are no pair, and what to do; empty if they are, or if there is
+    none. A process that `opens` people's accounts needs both halves."""
+    make = "Make a pair with: manage.py make_credential_keys"
+    if public and opens and not private:
+        return f"CREDENTIALS_PUBLIC_KEY is set, and CREDENTIALS_PRIVATE_KEY is not. {make}"
+    try:
+        if public and private and public_half(private) != public:
+            return f"CREDENTIALS_PUBLIC_KEY is not of CREDENTIALS_PRIVATE_KEY. {make}"
+        if (public and len(base64.b64decode(public, validate=True)) != 32) or (
+            private and not public_half(private)
+        ):
+            return f"CREDENTIALS_PUBLIC_KEY is no key. {make}"
+    except ValueError:
+        return f"One of the CREDENTIALS keys is no base64 of 32 bytes. {make}"
+    return ""
+
+
+def find_unreadable(webhook_secrets: Mapping[str, str]) -> list[str]:
+    """The organisations whose secret for webhooks no signature could ever be held against."""
+    found = []
+    for slug, secret in webhook_secrets.items():
+        try:
+            base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            found.append(slug)
+    return found
 
 
 def of_default(values: str) -> str:

@@ -81,7 +81,9 @@ SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.A
     "DATABASE_URL": "postgresql://elsewhere/remit",
     "REDIS_URL": "redis://elsewhere/0",
     "EMAIL_URL": "smtp://localhost",
-    **dict.fromkeys(("DATA_SERVICE_KEYS", "WEBHOOK_SECRETS"), "default=abc"),
+    "DATA_SERVICE_KEYS": "default=abc",
+    **{name: secrets.MAKERS[name]() for name in ("WEBHOOK_SECRETS", "CREDENTIALS_PRIVATE_KEY")},
+    "CREDENTIALS_PRIVATE_KEY_BEFORE": "",
     **dict.fromkeys(("SYNC_CALLBACK_SECRETS", "MODEL_PROVIDER_KEYS"), "default=abc"),
 }
 PRINT = """
@@ -139,3 +141,64 @@ def test_what_make_run_starts_does_not_read_the_file_of_all_secrets(tmp_path: Pa
 
     assert by_hand["SECRET_KEY"] == SECRETS["SECRET_KEY"]
     assert set(child.values()) == {""}
+
+
+PAIR = {
+    "CREDENTIALS_PRIVATE_KEY": SECRETS["CREDENTIALS_PRIVATE_KEY"],
+    "CREDENTIALS_PUBLIC_KEY": secrets.public_half(SECRETS["CREDENTIALS_PRIVATE_KEY"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("start", "odd", "sentence"),
+    [
+        ("manage.py check", {"HTTPS": "yse"}, "HTTPS is “yse”. It must be “true” or “false”."),
+        ("-m config.serve", {"TASK_WORKERS": "-1"}, "TASK_WORKERS is “-1”. It must be a whole"),
+        ("manage.py qcluster", {"SECRET_KEY": ""}, "Set SECRET_KEY in the environment."),
+    ],
+)
+@pytest.mark.slow
+def test_a_wrong_setting_ends_the_start_with_a_sentence_and_no_traceback(
+    start: str, odd: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, *start.split()],
+        cwd=state.PROJECT_DIR,
+        env={"PATH": os.environ["PATH"], "REMIT_STATE_DIR": str(tmp_path), **SECRETS, **odd},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"Remit does not start. {sentence}")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("public", "private", "opens", "said"),
+    [
+        (PAIR["CREDENTIALS_PUBLIC_KEY"], PAIR["CREDENTIALS_PRIVATE_KEY"], True, ""),
+        (PAIR["CREDENTIALS_PUBLIC_KEY"], "", False, ""),
+        ("", PAIR["CREDENTIALS_PRIVATE_KEY"], True, ""),
+        ("", "", True, ""),
+        (PAIR["CREDENTIALS_PUBLIC_KEY"], "", True, "CREDENTIALS_PRIVATE_KEY is not"),
+        (PAIR["CREDENTIALS_PUBLIC_KEY"], "A" * 43 + "=", True, "is not of"),
+        ("AAAA", "", False, "is no key"),
+        ("?", "", False, "no base64"),
+        ("", "AAAA", True, "no base64 of 32 bytes"),
+    ],
+)
+def test_half_a_pair_of_keys_and_two_that_do_not_fit_are_named(
+    public: str, private: str, opens: bool, said: str
+) -> None:
+    found = secrets.find_wrong_pair(public, private, opens=opens)
+
+    assert (said in found) if said else not found
+    assert not private or private not in found
+
+
+def test_a_secret_that_no_webhook_could_be_signed_with_is_named_by_its_organisation() -> None:
+    good = secrets.of_default(SECRETS["WEBHOOK_SECRETS"])
+
+    assert secrets.find_unreadable({"default": good, "other": "whsec_!!!"}) == ["other"]
