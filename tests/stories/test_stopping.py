@@ -25,7 +25,7 @@ from config.local.ports import pick
 from integrations.models import Delivery
 from tests.agents.turns.test_runner import running
 from tests.agents.waiting import ORCHESTRATOR, turn_of
-from tests.model_server import Paused
+from tests.model_server import Paused, calls
 from tests.office import Office, until
 from tests.program import own_database
 from tests.stories.steps import scripted
@@ -96,17 +96,21 @@ def test_a_stream_of_a_web_process_that_stops_goes_on_at_another_where_it_was(
 ) -> None:
     turn_id, go_on, log = turn_of(office.organisation), threading.Event(), tmp_path / "web.log"
     first: list[tuple[int, str, Any]] = []
-    with scripted({ORCHESTRATOR: [Paused("Half of it.", go_on)]}), running():
+    look = calls(("retrieve_context", {"query": "agenda"}))
+    with (
+        scripted({ORCHESTRATOR: [look, Paused("Half of it.", go_on)]}),
+        web(log) as (process, origin),
+        web(tmp_path / "other.log") as (_, other),
+        running(),  # when both are up: a model is waited for only so long
+    ):
         try:
-            with web(log) as (process, origin):
-                for event in follow(origin, turn_id):
-                    first.append(event)
-                    process.send_signal(signal.SIGTERM)  # while the stream is open
-                assert process.wait(STOP_SECONDS) == -signal.SIGTERM, log.read_text()
+            for event in follow(origin, turn_id):
+                first.append(event)
+                process.send_signal(signal.SIGTERM)  # while the stream is open
+            assert process.wait(STOP_SECONDS) == -signal.SIGTERM, log.read_text()
         finally:
             go_on.set()
-        with web(log) as (_, origin):
-            rest = list(follow(origin, turn_id, after=first[-1][0]))
+        rest = list(follow(other, turn_id, after=first[-1][0]))
 
     assert "turn.finished" not in {type for _, type, _ in first}
     assert [number for number, _, _ in [*first, *rest]] == list(range(1, len(first + rest) + 1))

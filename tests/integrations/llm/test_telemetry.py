@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents.journal import leases
+from agents.models import Turn
 from agents.turns import turns
 from audit.models import ExecutedAgentAction
 from config.logs import LineFormatter
@@ -208,7 +209,8 @@ def test_the_way_of_a_mail_is_one_trace_from_its_webhook_to_the_call_of_its_prov
     assert {one.get("remit.reason") for one in own} & {"own_action", "turn_at_work"}
     # Every row of the ledger names the trace, and nothing in it what a person wrote.
     assert way[0].context is not None
-    rows = ExecutedAgentAction.objects.filter(phase__in=["attempt", "outcome"])
+    turn = Turn.objects.get(delivery=delivery)
+    rows = ExecutedAgentAction.objects.filter(run_id=str(turn.id))
     assert set(rows.values_list("trace_id", flat=True)) == {format(way[0].context.trace_id, "032x")}
     text = "".join(span.to_json() for trace in traces.values() for span in trace)
     for private in (mail["id"], mail["from"], mail["subject"], "maya"):
