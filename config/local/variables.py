@@ -75,8 +75,8 @@ class Variables(environ.Env):  # type: ignore[misc]  # django-environ has no typ
         if found is None or (
             isinstance(found, int | float | Decimal) and not (math.isfinite(found) and found >= 0)
         ):
-            shown = "" if is_secret else f" is “{text[:40]}”. It"
-            raise ImproperlyConfigured(f"{var}{shown} must be {wanted}.")
+            quoted = "" if is_secret else f" is “{text[:40]}”. It"
+            raise ImproperlyConfigured(f"{var}{quoted} must be {wanted}.")
         return found
 
 
