@@ -1,3 +1,4 @@
+import base64
 import json
 import os
 import subprocess
@@ -82,7 +83,8 @@ SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.A
     "REDIS_URL": "redis://elsewhere/0",
     "EMAIL_URL": "smtp://localhost",
     "DATA_SERVICE_KEYS": "default=abc",
-    **{name: secrets.MAKERS[name]() for name in ("WEBHOOK_SECRETS", "CREDENTIALS_PRIVATE_KEY")},
+    "WEBHOOK_SECRETS": "default=whsec_" + "c2VjcmV0" * 4,
+    "CREDENTIALS_PRIVATE_KEY": base64.b64encode(bytes(range(32))).decode(),
     "CREDENTIALS_PRIVATE_KEY_BEFORE": "",
     **dict.fromkeys(("SYNC_CALLBACK_SECRETS", "MODEL_PROVIDER_KEYS"), "default=abc"),
 }
