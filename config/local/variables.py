@@ -24,24 +24,28 @@ class Variables(environ.Env):  # type: ignore[misc]  # django-environ has no typ
     raises ImproperlyConfigured with a sentence that names the variable, never a secret in it."""
 
     def int(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
-        return self._read(var, default, int, "a whole number from 0, such as 5")
+        return read(self._text(var), var, default, int, "a whole number from 0, such as 5")
 
     def float(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
-        return self._read(var, default, float, "a number from 0, such as 2.5")
+        return read(self._text(var), var, default, float, "a number from 0, such as 2.5")
 
     def decimal(self, var: str, default: Decimal) -> Any:
-        return self._read(var, default, Decimal, "an amount from 0, such as 2.00")
+        return read(self._text(var), var, default, Decimal, "an amount from 0, such as 2.00")
 
     def bool(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
-        return self._read(var, default, lambda text: WORDS[text.lower()], "“true” or “false”")
+        return read(
+            self._text(var), var, default, lambda text: WORDS[text.lower()], "“true” or “false”"
+        )
 
     def dict(self, var: str, *args: Any, default: Any = environ.Env.NOTSET) -> Any:
-        return self._read(var, default, pairs, "name=value, with commas between", is_secret=True)
+        return read(
+            self._text(var), var, default, pairs, "name=value, with commas between", is_secret=True
+        )
 
     def addresses(self, var: str, default: Any) -> Any:
         """A table whose values are web addresses."""
         wanted = "name=https://…, with commas between"
-        return self._read(var, default, web_addresses, wanted, is_secret=True)
+        return read(self._text(var), var, default, web_addresses, wanted, is_secret=True)
 
     def choice(self, var: str, default: str, choices: Mapping[str, Any]) -> Any:
         if (text := self.str(var, default="") or default) not in choices:
@@ -56,28 +60,32 @@ class Variables(environ.Env):  # type: ignore[misc]  # django-environ has no typ
             raise ImproperlyConfigured(f"{var} is no address that begins with {begins}")
         return text
 
-    def _read(
-        self,
-        var: str,
-        default: Any,
-        kind: Callable[[str], Any],
-        wanted: str,
-        *,
-        is_secret: bool = False,
-    ) -> Any:
-        text = self.str(var, default="").strip()
-        if not text and default is not environ.Env.NOTSET:
-            return default
-        try:
-            found = kind(text)
-        except (ValueError, KeyError, InvalidOperation):
-            found = None
-        if found is None or (
-            isinstance(found, int | float | Decimal) and not (math.isfinite(found) and found >= 0)
-        ):
-            quoted = "" if is_secret else f" is “{text[:40]}”. It"
-            raise ImproperlyConfigured(f"{var}{quoted} must be {wanted}.")
-        return found
+    def _text(self, var: str) -> Any:
+        return self.str(var, default="").strip()
+
+
+def read(
+    text: str,
+    var: str,
+    default: Any,
+    kind: Callable[[str], Any],
+    wanted: str,
+    *,
+    is_secret: bool = False,
+) -> Any:
+    """`text` as its kind; the default for none. Raises ImproperlyConfigured for what is no finite
+    value from 0 of that kind, and says what is `wanted`."""
+    if not text and default is not environ.Env.NOTSET:
+        return default
+    try:
+        found = kind(text)
+        is_sound = not isinstance(found, int | float | Decimal) or 0 <= found < math.inf
+    except (ValueError, KeyError, InvalidOperation):
+        is_sound = False
+    if not is_sound:
+        quoted = "" if is_secret else f" is “{text[:40]}”. It"
+        raise ImproperlyConfigured(f"{var}{quoted} must be {wanted}.")
+    return found
 
 
 def pairs(text: str) -> dict[str, str]:
