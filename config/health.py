@@ -4,9 +4,11 @@
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.db import DatabaseError, connections, transaction
 from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 from django_q.models import OrmQ
@@ -44,6 +46,20 @@ def ready(request: HttpRequest) -> JsonResponse:
     status = "unavailable" if UNAVAILABLE & set(codes) else "degraded" if codes else "ready"
     body = {"status": status, "cannot": codes}
     return JsonResponse(body, status=503 if status == "unavailable" else 200)
+
+
+def answer_probes(respond: Callable[[HttpRequest], HttpResponseBase]) -> Any:
+    """Middleware in front of all that asks for a host and for HTTPS: who asks from beside the
+    process, as the health check of a container does, comes by neither."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        probe = PROBES.get(request.path_info)
+        return probe(request) if probe else respond(request)
+
+    return answer
+
+
+PROBES = {"/health": health, "/ready": ready}
 
 
 def find_codes() -> list[str]:

@@ -151,3 +151,13 @@ def test_a_model_that_this_process_leaves_alone_is_away(client: Client) -> None:
     assert ready(client) == (200, "degraded", ["model_away"])
     circuit.note()
     assert ready(client)[2] == []
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_a_probe_from_beside_the_process_has_no_host_and_no_tls_to_show(
+    path: str, client: Client, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["remit.example"], True
+
+    assert client.get(path, headers={"Host": "127.0.0.1:8000"}).status_code == 200
+    assert client.get("/console/", headers={"Host": "127.0.0.1:8000"}).status_code == 400
