@@ -8,6 +8,7 @@ A reference is a file with its line, and the name that is defined there: `audit/
 the reference follows it there.
 
 docs/conformance.md has exactly one line of each requirement, with its tests and where it is seen.
+docs/threat-model.md has a test for each threat, or says why there is none.
 """
 
 import argparse
@@ -26,7 +27,11 @@ REFERENCE = re.compile(r"`(?P<path>[\w./-]+\.py):(?P<line>\d+)` `(?P<name>[\w.]+
 PATH = re.compile(r"`(?P<path>(?:\.?[\w-]+/)+(?:[\w.-]+\.(?:py|md|html|js|toml|yml|json|txt))?)`")
 LINK = re.compile(r"\]\((?P<path>[^)#:]*)(?:#(?P<heading>[\w-]+))?\)")
 HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
-CONFORMANCE = Path("docs/conformance.md")
+CONFORMANCE, THREATS = Path("docs/conformance.md"), Path("docs/threat-model.md")
+THREAT = re.compile(
+    r"^\| (?P<id>T-\d+) \| (?P<what>[^|]+) \| (?P<stops>[^|]+) \| (?P<tried>[^|]+) \|$",
+    re.MULTILINE,
+)
 # How many requirements there are of each family; their ids count from 1.
 FAMILIES = {
     "INT": 7,
@@ -114,8 +119,8 @@ def find_wrong(page: Path) -> Iterator[str]:
             yield f"{name}: the link to {match['path']} leads nowhere."
         elif match["heading"] and match["heading"] not in list_headings(linked):
             yield f"{name}: {linked.name} has no heading for #{match['heading']}."
-    if name == CONFORMANCE:
-        yield from find_unproven(text)
+    if name in (CONFORMANCE, THREATS):
+        yield from (find_unproven if name == CONFORMANCE else find_untried)(text)
 
 
 def find_unproven(text: str) -> Iterator[str]:
@@ -139,6 +144,21 @@ def find_unproven(text: str) -> Iterator[str]:
             yield f"{CONFORMANCE}: {line['id']} has no test. Name one, or say “not yet: …”."
         if not line["what"].strip() or not line["seen"].strip():
             yield f"{CONFORMANCE}: {line['id']} does not say what it is or where it is seen."
+
+
+def find_untried(text: str) -> Iterator[str]:
+    """Sentences about threats that no test tries although nothing says why, and about numbers."""
+    lines = list(THREAT.finditer(text))
+    ids = [line["id"] for line in lines]
+    if ids != [f"T-{n}" for n in range(1, len(ids) + 1)] or text.count("\n| T-") != len(ids):
+        yield f"{THREATS}: its rows are not numbered from T-1 on, one by one, in four columns."
+    for line in lines:
+        named = [(found["path"], found["name"]) for found in REFERENCE.finditer(line["tried"])]
+        if not named and not line["tried"].startswith("not covered: "):
+            yield f"{THREATS}: {line['id']} has no test. Name one, or say “not covered: …”."
+        for path, name in named:
+            if not (path.startswith("tests/") and name.startswith("test_")):
+                yield f"{THREATS}: {line['id']}: {name} in {path} is no test."
 
 
 def rewrite(page: Path) -> None:

@@ -115,6 +115,22 @@ def test_a_requirement_has_one_line_with_a_test_and_a_place(
     ]
 
 
+def test_a_threat_has_a_test_or_a_sentence_why_there_is_none() -> None:
+    def said(*rows: str) -> list[str]:
+        found = references.find_untried("\n".join(["# Threats", *rows, ""]))
+        return [line.removeprefix("docs/threat-model.md: ") for line in found]
+
+    test = "`tests/audit/test_door.py:1` `test_a_door`"
+    assert said(f"| T-1 | a | b | {test} |", "| T-2 | a | — | not covered: c |") == []
+    assert said("| T-1 | a | b | none |") == ["T-1 has no test. Name one, or say “not covered: …”."]
+    assert said("| T-1 | a | b | `audit/door.py:1` `Door` |") == [
+        "T-1: Door in audit/door.py is no test."
+    ]
+    numbers = "its rows are not numbered from T-1 on, one by one, in four columns."
+    assert said(f"| T-2 | a | b | {test} |") == [numbers]
+    assert said(f"| T-1 | a | b | {test} |", f"| T-2 | a | {test} |") == [numbers]
+
+
 def test_the_places_of_requirements_are_there() -> None:
     text = (room_graph.PROJECT / references.CONFORMANCE).read_text(encoding="utf-8")
     commands = set(re.findall(r"`manage\.py (\w+)", text))
