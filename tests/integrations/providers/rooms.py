@@ -219,7 +219,7 @@ class ServedFiles(Room):
     def put_document(self, text: str) -> str:
         self.server.put("Notes.txt", text)
         found = self.reader.items(since=None, cursor=None, limit=10).items
-        return next(one.id for one in found if one.name == "Notes.txt")
+        return next(str(one.id) for one in found if one.name == "Notes.txt")
 
     def documents(self) -> dict[str, str]:
         return self.server.held()

@@ -1,6 +1,6 @@
 """Files on a real server, written to. What the server holds is what counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -117,7 +117,7 @@ def test_wherever_the_conversation_breaks_off_it_is_done_once_and_known(
     monkeypatch.setattr(evidence, "LATE", evidence.LATE * 0)
     before = {"a.txt": "One", "b/c.txt": "x"}
     port = int(box.server.origin.rpartition(":")[2].strip("/"))
-    faults = iter(())
+    faults: Iterator[Fault] = iter(())
     with running_proxy(port, draw=lambda: next(faults, None)) as proxy:
         box.point_to(proxy.port)
         for after in range(800, 5_800, 1000):
