@@ -11,6 +11,7 @@ from django.utils import timezone
 from django_q.conf import Conf
 from django_q.tasks import async_task
 
+from agents.activity import digest_mail
 from agents.answer import escalations
 from agents.inbound import follow_ups, intake, missed, outages, reactions, stopping
 from agents.learn import habits
@@ -20,6 +21,7 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
 from guardrails.gather import usage
+from guardrails.learn import patterns
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals, catalogue
 from integrations.contracts import AccountRef
@@ -33,6 +35,7 @@ from integrations.web import idempotency
 from knowledge import tasks as knowledge_tasks
 
 log = logging.getLogger(__name__)
+ACCOUNTS_AT_ONCE = 10  # whose patterns are tried in one sweep
 
 
 def queue_delivery(delivery_id: UUID) -> None:
@@ -184,14 +187,32 @@ def learn_account(account_id: str) -> None:
     if row is not None:
         now = timezone.now()
         habits.propose_repeated(row.ref(), now=now)
-        habits.gather_evidence(row.ref())
+        habits.try_again(row.ref(), now=now)
         habits.look_again(row.ref(), now=now)
+
+
+def _try_patterns(now: datetime) -> None:
+    """What was made or changed by hand, tried on past mail; more in the next minute."""
+    ids = patterns.list_untried_accounts(limit=ACCOUNTS_AT_ONCE)
+    for row in Account.objects.select_related("organisation").filter(id__in=ids):
+        habits.try_untried(row.ref(), now=now)
 
 
 def follow_up_account(account_id: str) -> None:
     row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
     if row is not None:
         follow_ups.remind(row.ref(), now=timezone.now())
+
+
+def tell_days() -> None:
+    """Queue the mails about the day before that are due. Runs every hour."""
+    with transaction.atomic():
+        for digest_id in digest_mail.claim_due(now=timezone.now()):
+            async_task(tell_day, digest_id)
+
+
+def tell_day(digest_id: int) -> None:
+    digest_mail.send(digest_id)
 
 
 def sync_directories() -> None:
@@ -235,6 +256,7 @@ def sweep() -> None:
         lambda: queue_lists(now=now),
         lambda: queue_missed(now=now),
         lambda: _take_back_past_runs(now),
+        lambda: _try_patterns(now),
         lambda: deadlines.expire_overdue(now=now),
         lambda: deadlines.escalate_overdue(now=now),
         lambda: deadlines.finish_confirmed(older_than_seconds=patience, now=now),

@@ -6,9 +6,10 @@ MAILS (300) mails of the folder of real data come in the order of their dates, h
 threads that the person wrote in; 2,635 are all. The person is the address there that answered
 others most often. What they wrote comes as their own sent mail. Their hand is a script: mail of
 each list, and of each other sender who writes often, belongs under one label, chosen by the name of
-the list or sender; where the agent put it elsewhere they correct it; and every second draft they
-change a little. Once in LEARN mails the day's learning runs and the person approves what is
-proposed. At the end mails come that look like those of the patterns and are not.
+the list or sender; where the agent put it elsewhere they correct it, else they read it and leave it
+so; and every second draft they change a little. Once in LEARN mails the day's learning runs and the
+person approves what is proposed. At the end mails come that look like those of the patterns and are
+not.
 
 Sandbox, guardrails, ledger and deliveries are real; the model is the offline one, over HTTP; items
 are read in without a model. Sender authentication is added, because mail of these years has none:
@@ -39,7 +40,7 @@ from benchmarks.goals import tell
 from benchmarks.person import TOPICS, Person
 
 MAILS = int(os.environ.get("MAILS", "300"))
-LEARN = 40
+LEARN = max(40, MAILS // 40)  # mails of a day
 USER, SLUG = "replay", "default"
 TO_REPLY, AWAITING, FYI, ACTIONED = (
     "label_to_reply",
@@ -161,12 +162,14 @@ def live(world: World, mails: Sequence[dict[str, Any]], person: Person) -> Lived
 
 
 def correct(world: World, mail: dict[str, Any], person: Person, lived: Lived) -> None:
-    """The person puts a mail where it belongs, unless it lies there."""
+    """The person puts a mail where it belongs; one that lies there they read."""
     wanted = person.topic_of(mail)
     if wanted is None:
         return
     labels = world.mail(mail["id"])["labels"]
     if wanted in labels and not set(TOPICS) - {wanted} & set(labels):
+        if "UNREAD" in labels:
+            world.change(mail["id"], [one for one in labels if one != "UNREAD"])
         return
     lived.corrections += 1
     kept = [one for one in labels if one not in (*TOPICS, "INBOX")]

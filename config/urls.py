@@ -9,8 +9,8 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.permissions import IsAuthenticated
 
-from agents.api import views as agents
-from agents.office import console, finder, setup_page
+from agents.api import days, past, views as agents
+from agents.office import console, day_page, finder, setup_page
 from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
@@ -117,6 +117,25 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/policy/effective", guardrails.EffectiveView.as_view(), name="policy-effective"),
     path("api/v1/policy/replay", guardrails.ReplayView.as_view(), name="policy-replay"),
     path("api/v1/policy/simulate", guardrails.SimulateView.as_view(), name="policy-simulate"),
+    path("api/v1/days", days.DayView.as_view(), name="day-of-user"),
+    path("api/v1/past-runs", past.PastRunsView.as_view(), name="past-runs"),
+    path("api/v1/past-runs/try", past.PastTrialView.as_view(), name="past-run-try"),
+    path("api/v1/past-runs/<uuid:past_run_id>", past.PastRunView.as_view(), name="past-run"),
+    path(
+        "api/v1/past-runs/<uuid:past_run_id>/pause",
+        past.PausePastRunView.as_view(),
+        name="past-run-pause",
+    ),
+    path(
+        "api/v1/past-runs/<uuid:past_run_id>/resume",
+        past.ResumePastRunView.as_view(),
+        name="past-run-resume",
+    ),
+    path(
+        "api/v1/past-runs/<uuid:past_run_id>/stop",
+        past.StopPastRunView.as_view(),
+        name="past-run-stop",
+    ),
     path("api/v1/search", knowledge.SearchView.as_view(), name="search"),
     path("api/v1/sync", knowledge.SyncsView.as_view(), name="syncs"),
     path("api/v1/sync/<uuid:sync_id>", knowledge.SyncView.as_view(), name="sync"),
@@ -157,6 +176,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("accounts/", include("config.pages.log_in_urls")),
     path("admin/setup/", admin.site.admin_view(setup_page.view), name="setup"),
+    path("admin/day/", admin.site.admin_view(day_page.view), name="day"),
     path("admin/find/", admin.site.admin_view(finder.view), name="find"),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),

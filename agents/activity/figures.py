@@ -71,7 +71,7 @@ def load(organisation_id: UUID, *, today: date) -> Figures:
     """Seven queries."""
     first = today - timedelta(days=DAYS - 1)
     since = datetime.combine(first, time.min, tzinfo=UTC)
-    counts = _count(Wanted(organisation_id=organisation_id, since=first))
+    counts = count(Wanted(organisation_id=organisation_id, since=first))
     days = [first + timedelta(days=number) for number in range(DAYS)]
     highest = max(sum(counts[day, one.value] for one in PLOTTED) for day in days)
     turns = Turn.objects.filter(
@@ -100,7 +100,7 @@ def load(organisation_id: UUID, *, today: date) -> Figures:
     )
 
 
-def _count(wanted: Wanted) -> Counter[tuple[date, str]]:
+def count(wanted: Wanted) -> Counter[tuple[date, str]]:
     """How many rows came to what on which day."""
     counts: Counter[tuple[date, str]] = Counter()
     for rows, by in (
@@ -109,7 +109,7 @@ def _count(wanted: Wanted) -> Counter[tuple[date, str]]:
     ):
         grouped: Any = selection.within(rows, wanted, by=by)
         for row in (
-            grouped.annotate(day=TruncDate(by, tzinfo=UTC))
+            grouped.annotate(day=TruncDate(by, tzinfo=wanted.zone))
             .order_by()
             .values("day", "outcome")
             .annotate(number=Count("id"))

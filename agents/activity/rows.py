@@ -3,7 +3,7 @@ and why, with ways to all that stands behind it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +30,7 @@ LEFT_ALONE = {
     "stale": "A newer version was here already.",
     "absent": "It was deleted, and had never been seen here.",
     "own_mail": "The user wrote it.",
+    "from_remit": "Remit itself wrote it.",
     "own_action": "It tells of an action of the assistant's own.",
     "stopped": "A switch was thrown, so no agent looked at it.",
     "duplicate_item": "An agent had looked at it before.",
@@ -73,8 +74,10 @@ class Row:
     links: tuple[tuple[str, str], ...]
 
 
-def render(found: Sequence[Delivery | Turn], *, organisation_id: UUID) -> list[Row]:
-    """The rows in words. Three queries at most, however many rows."""
+def render(
+    found: Sequence[Delivery | Turn], *, organisation_id: UUID, zone: tzinfo = UTC
+) -> list[Row]:
+    """The rows in words, with times of the zone. Three queries at most, however many rows."""
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
@@ -91,9 +94,9 @@ def render(found: Sequence[Delivery | Turn], *, organisation_id: UUID) -> list[R
     for one in states:
         by_run.setdefault(one.run_id, []).append(one)
     return [
-        _delivery(row, items.get((row.account_id, row.source_id)), by_run)
+        _delivery(row, items.get((row.account_id, row.source_id)), by_run, zone)
         if isinstance(row, Delivery)
-        else _request(row, said.get(row.id, ""), by_run)
+        else _request(row, said.get(row.id, ""), by_run, zone)
         for row in found
     ]
 
@@ -110,7 +113,9 @@ def _items(deliveries: Iterable[Delivery]) -> dict[tuple[UUID | None, str], Item
     return {(row.account_id, row.source_id): row for row in rows}
 
 
-def _delivery(row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[ActionState]]) -> Row:
+def _delivery(
+    row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[ActionState]], zone: tzinfo
+) -> Row:
     turn = turn_of(row)
     done, more = _done(turn, by_run)
     page = reverse("admin:integrations_delivery_change", args=[row.id])
@@ -119,6 +124,7 @@ def _delivery(row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[Ac
     sender = item and (item.sender_name or item.sender_address)
     return _row(
         row,
+        zone=zone,
         kind=KINDS.get(kind_of(row.source), "Item"),
         who=sender or "",
         title=(item.title if item else "") or row.source_id,
@@ -131,12 +137,15 @@ def _delivery(row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[Ac
     )
 
 
-def _request(row: Turn, said: str, by_run: Mapping[str, Sequence[ActionState]]) -> Row:
+def _request(
+    row: Turn, said: str, by_run: Mapping[str, Sequence[ActionState]], zone: tzinfo
+) -> Row:
     done, more = _done(row, by_run)
     page = reverse("admin:agents_turn_change", args=[row.id])
     talk = reverse("admin:agents_conversation_change", args=[row.conversation_id])
     return _row(
         row,
+        zone=zone,
         kind=KINDS[CHAT],
         who=row.external_user_id,
         title=" ".join(said.split()) or "Decided about what waited.",
@@ -149,15 +158,17 @@ def _request(row: Turn, said: str, by_run: Mapping[str, Sequence[ActionState]]) 
     )
 
 
-def _row(row: Delivery | Turn, *, links: Iterable[tuple[str, str]], **words: Any) -> Row:
-    at: datetime = moment_of(row)
+def _row(
+    row: Delivery | Turn, *, zone: tzinfo, links: Iterable[tuple[str, str]], **words: Any
+) -> Row:
+    at: datetime = moment_of(row).astimezone(zone)
     outcome = Outcome(row.outcome)  # type: ignore[union-attr]  # annotated by agents.activity.outcomes
     words["title"] = timeline.reveal(Truncator(words["title"]).chars(TITLE_CHARS))
     words["who"] = timeline.reveal(words["who"])
     return Row(
         place=Place(at=at, id=row.pk),
-        day=f"{at.astimezone(UTC):%A %-d %B %Y}",
-        time=f"{at.astimezone(UTC):%H:%M}",
+        day=f"{at:%A %-d %B %Y}",
+        time=f"{at:%H:%M}",
         outcome=outcome.label,
         colour=COLOURS[outcome],
         links=tuple((name, link) for name, link in links if link),

@@ -1,7 +1,7 @@
 """The rows of the activity: deliveries and turns of conversations, newest first."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +30,8 @@ KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which rows of one organisation. What is empty chooses nothing out; days are UTC's."""
+    """Which rows of one organisation. What is empty chooses nothing out; days are those of
+    the zone."""
 
     organisation_id: UUID
     words: str = ""
@@ -41,6 +42,8 @@ class Wanted:
     since: date | None = None
     until: date | None = None
     before: Place | None = None
+    zone: tzinfo = UTC
+    looked_at: bool = False  # without what no agent looked at
 
 
 def select(wanted: Wanted, *, limit: int) -> list[Delivery | Turn]:
@@ -75,6 +78,8 @@ def deliveries(wanted: Wanted) -> Any:
             deleted_at=None,
         )
         rows = rows.filter(Exists(items))
+    if wanted.looked_at:
+        rows = rows.filter(Q(turn__isnull=False) | Q(state=Delivery.State.DEAD))
     if wanted.reason:
         refused = Q(turn__actions__contains=[{"reason": wanted.reason}])
         rows = rows.filter(refused | Q(reason=wanted.reason))
@@ -104,9 +109,10 @@ def kind_of(source: str) -> str:
 def within(rows: Any, wanted: Wanted, *, by: str) -> Any:
     """Those of the wanted days."""
     if wanted.since:
-        rows = rows.filter(**{f"{by}__gte": _midnight(wanted.since)})
+        rows = rows.filter(**{f"{by}__gte": _midnight(wanted.since, wanted.zone)})
     if wanted.until:
-        rows = rows.filter(**{f"{by}__lt": _midnight(wanted.until + timedelta(days=1))})
+        end = _midnight(wanted.until + timedelta(days=1), wanted.zone)
+        rows = rows.filter(**{f"{by}__lt": end})
     return rows
 
 
@@ -117,5 +123,5 @@ def _newest(rows: Any, wanted: Wanted, *, by: str, limit: int) -> list[Any]:
     return list(rows.order_by(f"-{by}", "-pk")[:limit])
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, tzinfo=UTC)
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=zone)

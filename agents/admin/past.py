@@ -57,6 +57,7 @@ WAITS = {
 LEFT_OUT = {
     "deleted": "no longer there",
     "own_mail": "written by the user",
+    "from_remit": "written by Remit itself",
     "duplicate_item": "worked through before",
 }
 OFFERED = {"INBOX": "Inbox", "STARRED": "Starred"}

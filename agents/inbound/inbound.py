@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from email.utils import parseaddr
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from agents.context import busy, people, prompts
 from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, InboundMail, Past, Person
+from agents.inbound import reading
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
@@ -31,12 +33,10 @@ from integrations.contracts.preferences import Preferences
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
-from integrations.mail.html import html_to_text
 from knowledge.ingest import metadata
 
 log = logging.getLogger(__name__)
-TEXT_LIMIT = 6000  # characters of the mail
-EARLIER_MAILS, EARLIER_CHARS = 3, 1000  # of the thread before it
+EARLIER_MAILS = 3  # of the thread before it
 OWN_LABELS = frozenset({"SENT", "DRAFT"})
 
 
@@ -44,6 +44,13 @@ def is_own(account: AccountRef, email: Email) -> bool:
     """Whether the user wrote it, so that nobody needs to look at it."""
     by_user = email.sender.casefold() == account.address.casefold()
     return by_user or not OWN_LABELS.isdisjoint(email.labels)
+
+
+def is_from_remit(email: Email) -> bool:
+    """Whether Remit sent it, such as a card or the mail about a day: no agent has to look at it,
+    and a stranger's words in it would come back as mail. What only says so is mail like any."""
+    own = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].casefold()
+    return email.authentication.dmarc == "pass" and email.sender.casefold() == own
 
 
 def run(
@@ -126,7 +133,7 @@ def build_context(
         to=email.to,
         cc=email.cc,
         subject=email.subject,
-        text=render_text(email)[:TEXT_LIMIT],
+        text=reading.fit(reading.render_text(email), max_tokens=reading.MAIL_TOKENS),
         list_id=email.list_id or "",
         first_contact=first_contact,
         authenticated=email.authentication.dmarc == "pass",
@@ -136,19 +143,12 @@ def build_context(
             {
                 "from": one.sender,
                 "date": one.date.isoformat(),
-                "text": render_text(one)[:EARLIER_CHARS],
+                "text": reading.fit(reading.render_text(one), max_tokens=reading.EARLIER_TOKENS),
             }
             for one in earlier[-EARLIER_MAILS:]
         ),
         is_answered=any(one.date > email.date and SENT in one.labels for one in thread),
     )
-
-
-def render_text(email: Email) -> str:
-    """The words a person would read in the mail."""
-    if email.body_text.strip():
-        return email.body_text
-    return html_to_text(email.body_html) if email.body_html else email.snippet
 
 
 def _work(

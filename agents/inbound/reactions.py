@@ -258,6 +258,8 @@ def _react_to_mail(
         drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or "own_mail"
+    if inbound.is_from_remit(email):
+        return Delivery.State.SKIPPED, "from_remit"
     policy = policy_snapshot(account)
     if policy.stops_all(account.source):
         return Delivery.State.SKIPPED, Delivery.STOPPED

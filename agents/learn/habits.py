@@ -4,14 +4,14 @@ the evidence.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from agents.learn import precedents
 from agents.learn.matching import ACTION_TYPES
-from agents.learn.precedents import NOTHING, Done, Filings
+from agents.learn.precedents import Past, Step
 from audit.contracts import Recorded
 from audit.ledger.chain import canonical
 from guardrails.contracts.learning import Pattern, PatternProposal
@@ -19,7 +19,6 @@ from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.facts.subjects import generalised
 from guardrails.facts.targets import domain_of
-from guardrails.gather import own_mail
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import patterns, precision, proposals
 from guardrails.learn.precision import object_of
@@ -30,12 +29,12 @@ from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
 AUTHOR = Author(name="repetition", door="schedule")
-NEWEST = 2_000  # mails, and rows of the ledger, that are looked at
 MOST = 50  # candidates of one day
 LOOK_BACK = timedelta(days=7)
 HITS = 100  # looked at again for one account in one run
 SENDERS = 3  # different ones of a domain, before it stands for all of them
-Steps = tuple[precedents.Step, ...]
+Steps = tuple[Step, ...]
+NONE_SEEN: Mapping[str, Set[Step]] = {}
 Anchor = tuple[str, str, str]  # list, sender or domain; its value; the subject, or none
 
 
@@ -52,20 +51,18 @@ class Learnable:
 def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     """Propose what people made a habit of with mail of one kind, and never otherwise. Returns how
     many proposals are new."""
-    rows = precedents.list_actions(account, limit=NEWEST)
-    done = precedents.group_by_mail(rows)
-    received = mails.list_received(account.id, own_address=account.address, limit=NEWEST)
-    heads = {one.source_id: one for one in received}
-    filings = own_mail.list_filings(account, heads)
+    rows = precedents.list_actions(account)
+    past = precedents.load_past(account, rows)
     learnable = find_learnable(policy_snapshot(account), account.source)
-    by_hand = find_by_hand(received, done=done, filings=filings, learnable=learnable)
-    decided = by_hand | find_decisions(rows)
-    heads |= mails.load_by_ids(account.id, decided.keys() - heads.keys())
+    decided = find_by_hand(past, learnable=learnable) | find_decisions(rows)
+    seen = find_seen(past, learnable=learnable, now=now)
+    older = mails.load_by_ids(account.id, decided.keys() - past.mails.keys())
+    past = replace(past, mails={**past.mails, **older})
     new, proposed = 0, 0
     own = domain_of(account.address) if "@" in account.address else ""
-    for pattern, example in find_repeated(decided, heads, own_domain=own):
-        found = precedents.weigh(pattern, heads.values(), done=done, filings=filings)
-        if not proposals.is_habit(found):
+    for pattern, example in find_repeated(decided, past.mails, seen=seen, own_domain=own):
+        tried = precedents.try_pattern(pattern, past, now=now)
+        if not proposals.is_habit(tried.precedents):
             continue
         result = proposals.propose(
             PatternProposal(
@@ -73,7 +70,7 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
                 pattern=pattern,
                 proposed_by="repetition",
                 example_id=example.source_id,
-                precedents=found,
+                tried=tried,
             ),
             author=AUTHOR,
             now=now,
@@ -85,11 +82,22 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     return new
 
 
-def gather_evidence(account: AccountRef) -> None:
-    """Bring up to date what stored mail says for and against each pattern of the account,
-    its author aside."""
-    for pattern in patterns.of_account(account):
-        proposals.gather(pattern.id, precedents.find_precedents(account, pattern))
+def try_again(account: AccountRef, *, now: datetime) -> None:
+    """Try each pattern of the account on past mail as it lies now."""
+    _try(account, patterns.of_account(account), now=now)
+
+
+def try_untried(account: AccountRef, *, now: datetime) -> None:
+    """Try those that were made or changed by hand, so that a person can approve them."""
+    _try(account, patterns.list_untried(account.id), now=now)
+
+
+def _try(account: AccountRef, found: Sequence[Pattern], *, now: datetime) -> None:
+    if not found:
+        return
+    past = precedents.load_past(account)
+    for pattern in found:
+        proposals.gather(pattern.id, precedents.try_pattern(pattern, past, now=now), now=now)
 
 
 def look_again(account: AccountRef, *, now: datetime) -> int:
@@ -117,15 +125,12 @@ def find_learnable(policy: PolicySnapshot, source: str) -> Learnable:
     )
 
 
-def find_by_hand(
-    received: Iterable[StoredMail], *, done: Done, filings: Filings, learnable: Learnable
-) -> dict[str, Steps]:
+def find_by_hand(past: Past, *, learnable: Learnable) -> dict[str, Steps]:
     """What people did themselves with each mail, as far as a pattern could do it. A mail about
     which it is not known what the agent did is left out. Pure."""
     found = {}
-    for mail in received:
-        rows = done.get(mail.source_id, ())
-        own = precedents.list_own_steps(rows, filings.get(mail.source_id, NOTHING))
+    for mail in past.mails.values():
+        own = past.list_own_steps(mail)
         if own is not None:
             steps = tuple(sorted(set(_steps(mail, learnable)) - own))
             if steps:
@@ -133,7 +138,19 @@ def find_by_hand(
     return found
 
 
-def _steps(mail: StoredMail, learnable: Learnable) -> Iterator[precedents.Step]:
+def find_seen(past: Past, *, learnable: Learnable, now: datetime) -> dict[str, frozenset[Step]]:
+    """What the agent did unasked with each mail that the user has read since and left so, as far
+    as a pattern could do it. Pure."""
+    found = {}
+    for mail in past.mails.values():
+        own = past.list_own_steps(mail)
+        if own and precedents.is_seen(mail, own, now=now):
+            as_it_lies = set(_steps(replace(mail, labels=(*mail.labels, "UNREAD")), learnable))
+            found[mail.source_id] = frozenset(as_it_lies & own)
+    return found
+
+
+def _steps(mail: StoredMail, learnable: Learnable) -> Iterator[Step]:
     """As the mail lies now. Archived counts where nobody had read it: else it only says that
     somebody was done with it."""
     labels = set(mail.labels)
@@ -159,24 +176,40 @@ def find_decisions(rows: Iterable[Recorded]) -> dict[str, Steps]:
 
 
 def find_repeated(
-    decided: Mapping[str, Steps], heads: Mapping[str, StoredMail], *, own_domain: str = ""
+    decided: Mapping[str, Steps],
+    heads: Mapping[str, StoredMail],
+    *,
+    seen: Mapping[str, Set[Step]] = NONE_SEEN,
+    own_domain: str = "",
 ) -> Iterator[tuple[Pattern, StoredMail]]:
     """A pattern, with a mail as its example, for each list or proved sender whose mail was treated
     alike often enough; where it was not, for each of its subjects; and for a domain of several
     senders none of whom wrote often enough. What was done with one thread is done once, so that to
     put a thread away is no word about all who wrote in it; and no domain stands for colleagues.
-    Pure."""
+    What was only `seen` adds to what people did, and never makes a pattern alone. Pure."""
     groups: dict[Anchor, list[tuple[Steps, StoredMail]]] = defaultdict(list)
     for item_id, steps in decided.items():
         mail = heads.get(item_id)
         for anchor in _anchors(mail) if mail else ():
             groups[anchor].append((steps, heads[item_id]))
+    left: dict[Anchor, list[tuple[Set[Step], str]]] = defaultdict(list)
+    for item_id in seen.keys() - decided.keys() if groups else ():
+        mail = heads[item_id]
+        for anchor in _anchors(mail):
+            left[anchor].append((seen[item_id], mail.thread_id or item_id))
     yielded: set[tuple[str, str]] = set()
     for (kind, value, subject), alike in sorted(groups.items(), key=lambda one: one[0]):
         found = [mail for _, mail in alike]
         treated = {steps for steps, _ in alike}
+        if len(treated) > 1 or (kind, value) in yielded:
+            continue
         threads = {mail.thread_id or mail.source_id for mail in found}
-        if len(threads) < proposals.ENOUGH or len(treated) > 1 or (kind, value) in yielded:
+        like = {
+            thread
+            for steps, thread in left[kind, value, subject]
+            if steps >= set(alike[0][0]) and thread not in threads
+        }
+        if not proposals.weighs_enough(len(threads), len(like)):
             continue
         if kind == "domain" and (value == own_domain or not _stands_for_all(found)):
             continue

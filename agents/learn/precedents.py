@@ -5,6 +5,8 @@ It comes from stored mail and the ledger. Nothing a model says is in it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -13,7 +15,7 @@ from audit.contracts import Filters, Recorded
 from audit.ledger import selectors as ledger
 from audit.ledger.chain import canonical
 from guardrails.actions import registry
-from guardrails.contracts.learning import Pattern, Precedent
+from guardrails.contracts.learning import Pattern, Precedent, Tried
 from guardrails.facts.facts import Facts
 from guardrails.gather import own_mail
 from guardrails.learn.precision import object_of
@@ -21,7 +23,10 @@ from integrations.contracts import AccountRef, Email, Folder
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
-LEDGER_ROWS = 500
+NEWEST = 2_000  # mails, and rows of the ledger, that are looked at
+TO_PUT_RIGHT = timedelta(days=2)  # for the user, from when the mail came
+NO_ARGUMENTS = canonical({})
+SEEN = ". The user read it and left it so."
 UNTOUCHED = frozenset({"INBOX", "UNREAD"})
 Done = Mapping[str, Sequence[Recorded]]  # what the agent did, by mail
 Filings = Mapping[str, Set[UUID]]  # its actions without a person's word, by mail
@@ -30,26 +35,49 @@ NO_FILINGS: Filings = {}
 NOTHING: Set[UUID] = frozenset()
 
 
-def find_precedents(account: AccountRef, pattern: Pattern) -> tuple[Precedent, ...]:
-    """The newest stored mails that the pattern would have matched. Three queries."""
-    found = mails.list_from_sender(
-        account.id,
-        address=pattern.sender_address,
-        domain=pattern.sender_domain,
-        list_id=pattern.list_id,
-    )
-    return weigh(
-        pattern,
-        found,
-        done=group_by_mail(list_actions(account)),
-        filings=own_mail.list_filings(account, [mail.source_id for mail in found]),
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """What is known of an account's newest mail from others: the mails, by id, and what the agent
+    did with each."""
+
+    mails: Mapping[str, StoredMail]
+    done: Done
+    filings: Filings
+
+    def list_own_steps(self, mail: StoredMail) -> frozenset[Step] | None:
+        """As the function below says it of one mail."""
+        rows = self.done.get(mail.source_id, ())
+        return list_own_steps(rows, self.filings.get(mail.source_id, NOTHING))
+
+
+def load_past(account: AccountRef, rows: Sequence[Recorded] | None = None) -> Past:
+    """Four queries. `rows`: the account's last actions, where they were read already."""
+    received = mails.list_received(account.id, own_address=account.address, limit=NEWEST)
+    heads = {one.source_id: one for one in received}
+    return Past(
+        mails=heads,
+        done=group_by_mail(list_actions(account) if rows is None else rows),
+        filings=own_mail.list_filings(account, heads),
     )
 
 
-def list_actions(account: AccountRef, *, limit: int = LEDGER_ROWS) -> tuple[Recorded, ...]:
+def try_pattern(pattern: Pattern, past: Past, *, now: datetime) -> Tried:
+    """How often the pattern would have fired on past mail, and how often that agrees with what was
+    done. Pure."""
+    moments = [one.occurred_at for one in past.mails.values()]
+    return Tried(
+        precedents=weigh(
+            pattern, past.mails.values(), done=past.done, filings=past.filings, now=now
+        ),
+        mails=len(moments),
+        since=min(moments, default=None),
+    )
+
+
+def list_actions(account: AccountRef) -> tuple[Recorded, ...]:
     """The account's last actions, newest first."""
     filters = Filters(tenant_id=account.organisation_id, account_id=account.id)
-    return ledger.actions(filters=filters, limit=limit).rows
+    return ledger.actions(filters=filters, limit=NEWEST).rows
 
 
 def group_by_mail(rows: Iterable[Recorded]) -> Done:
@@ -61,12 +89,23 @@ def group_by_mail(rows: Iterable[Recorded]) -> Done:
 
 
 def weigh(
-    pattern: Pattern, found: Iterable[StoredMail], *, done: Done, filings: Filings = NO_FILINGS
+    pattern: Pattern,
+    found: Iterable[StoredMail],
+    *,
+    done: Done,
+    now: datetime,
+    filings: Filings = NO_FILINGS,
 ) -> tuple[Precedent, ...]:
     """Each mail that fits the pattern, and whether it was treated as the pattern would. `filings`
     are what the agent filed of them without a person's word. Pure."""
     return tuple(
-        _weighed(pattern, mail, done.get(mail.source_id, ()), filings.get(mail.source_id, NOTHING))
+        _weighed(
+            pattern,
+            mail,
+            done.get(mail.source_id, ()),
+            filings.get(mail.source_id, NOTHING),
+            now=now,
+        )
         for mail in found
         if matching.fits(pattern, mail)
     )
@@ -89,8 +128,20 @@ def without_object(row: Recorded) -> str:
     return canonical(arguments)
 
 
+def is_seen(mail: StoredMail, own: Set[Step], *, now: datetime) -> bool:
+    """Whether the user read the mail after the agent was done with it, and has had the time to put
+    it right. Who lists mail without opening it has seen nothing. Pure."""
+    was_read = "UNREAD" not in mail.labels and ("mark_read", NO_ARGUMENTS) not in own
+    return was_read and not mail.left_by_agent and mail.occurred_at <= now - TO_PUT_RIGHT
+
+
 def _weighed(
-    pattern: Pattern, mail: StoredMail, done: Sequence[Recorded], filings: Set[UUID]
+    pattern: Pattern,
+    mail: StoredMail,
+    done: Sequence[Recorded],
+    filings: Set[UUID],
+    *,
+    now: datetime,
 ) -> Precedent:
     steps = frozenset((name, canonical(arguments)) for name, arguments in pattern.actions)
     own = list_own_steps(done, filings)
@@ -109,6 +160,8 @@ def _weighed(
         side = "supporting"
     elif any(is_so for _, is_so in so) or denied or last or not set(mail.labels) >= UNTOUCHED:
         side = "contradicting"
+    by_person = side != "undecided" and not by_agent
+    seen = side == "supporting" and own is not None and is_seen(mail, own, now=now)
     by_name = {row.action_type: row for row in counted}
     findings = [
         f"{registry.BY_NAME[name].title}: "
@@ -122,9 +175,11 @@ def _weighed(
         subject=mail.subject,
         occurred_at=mail.occurred_at,
         side=side,
-        by_person=side != "undecided" and not by_agent,
-        sentence="; ".join(findings) + ".",
-        occasion=counted[0].run_id if counted else f"{mail.occurred_at:%Y-%m-%d}",
+        by_person=by_person,
+        sentence="; ".join(findings) + (SEEN if seen and not by_person else "."),
+        # Each mail has a run of its own, and a user may look at a day's mail at once.
+        occasion=counted[0].run_id if counted and not seen else f"{mail.occurred_at:%Y-%m-%d}",
+        seen=seen,
     )
 
 

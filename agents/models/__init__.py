@@ -2,6 +2,7 @@
 
 from agents.models.conversations import Conversation, ConversationSummary, Message
 from agents.models.custom_agents import CustomAgent, CustomAgentRun
+from agents.models.digests import DailyDigest
 from agents.models.escalations import Escalation
 from agents.models.installation import InstallationCheck
 from agents.models.past import PastMail, PastRun
@@ -13,6 +14,7 @@ __all__ = [
     "ConversationSummary",
     "CustomAgent",
     "CustomAgentRun",
+    "DailyDigest",
     "Escalation",
     "InstallationCheck",
     "Message",

@@ -52,6 +52,7 @@ ADVANCED = (
         "Work",
         (
             Page("agents", "turn", "Dashboard", "space_dashboard", view="admin:agents_dashboard"),
+            Page("agents", "turn", "A user's day", "today", view="day"),
             Page("agents", "turn", "Turns", "forum"),
             Page("agents", "conversation", "Conversations", "chat"),
             Page("guardrails", "heldsend", "Held sends", "hourglass_top"),

@@ -132,6 +132,8 @@ def _worked(
         return State.SKIPPED, "deleted"
     if inbound.is_own(account, email):
         return State.SKIPPED, "own_mail"
+    if inbound.is_from_remit(email):
+        return State.SKIPPED, "from_remit"
     policy = policy_snapshot(account)
     if policy.stops_all(account.source):
         raise _Away("stopped")  # the run waits until somebody lifts the switch

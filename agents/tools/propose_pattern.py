@@ -64,17 +64,18 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
             registry.check_in_pattern(action_type, params)
     except InvalidArguments as error:
         return failure("INVALID_INPUT", f"{error}.", recoverable=True)
+    now = timezone.now()
     proposed = proposals.propose(
         PatternProposal(
             account=account,
             pattern=pattern,
             proposed_by="chat" if context.trigger == "chat" else "webhook",
             example_id=mail.source_id,
-            precedents=precedents.find_precedents(account, pattern),
+            tried=precedents.try_pattern(pattern, precedents.load_past(account), now=now),
             reason=arguments.reason,
         ),
         author=Author(name=f"agent:{context.agent}", door="agent"),
-        now=timezone.now(),
+        now=now,
     )
     if proposed.status in ("taken", "crowded", "invalid"):
         return failure("INVALID_INPUT", proposed.sentence)

@@ -61,12 +61,12 @@ def _parts(question: QuestionCard) -> Iterator[str]:
         yield inert(question.heading)
     for card in question.cards[:MOST_CARDS]:
         yield inert(card_text.render(card))
-        yield _way(card)
+        yield way(card)
     if len(question.cards) > MOST_CARDS:
         yield f"{len(question.cards) - MOST_CARDS} more like these wait there."
 
 
-def _way(card: ApprovalCard) -> str:
+def way(card: ApprovalCard) -> str:
     """To the card's page, where a person decides after logging in."""
     if not settings.PUBLIC_URL:
         return f"Decide in the admin, under Inbox, Approvals. Its number: {card.id}"

@@ -36,8 +36,9 @@ class PatternMatch:
 class Precedent:
     """What became of one past mail that a pattern would have matched: `supporting` (it was
     treated like that), `contradicting` (otherwise) or `undecided` (nobody has looked yet).
-    `by_person` says that a person did it with their own hands, or confirmed it on a card, and
-    `occasion` when: in which run, or by hand on which day of mail."""
+    `by_person` says that a person did it with their own hands, or confirmed it on a card; `seen`
+    that the agent did it unasked, and the user read the mail and left it so. `occasion` says when:
+    in which run, or by hand on which day of mail."""
 
     item_id: str
     thread_id: str
@@ -47,6 +48,17 @@ class Precedent:
     by_person: bool
     sentence: str  # for people
     occasion: str = ""
+    seen: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What a pattern would have done with past mail: of the newest `mails` of the account, the
+    oldest of which came `since`, those that it fits."""
+
+    precedents: tuple[Precedent, ...] = ()
+    mails: int = 0
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +71,7 @@ class PatternProposal:
     pattern: Pattern
     proposed_by: Literal["chat", "webhook", "repetition"]
     example_id: str
-    precedents: tuple[Precedent, ...]
+    tried: Tried
     reason: str = ""
 
 

@@ -4,9 +4,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 
 from guardrails.contracts.learning import Pattern
 from guardrails.models import AllowedAction, LearnedPattern
+from guardrails.models.patterns import UNUSED
 from integrations.contracts import AccountRef
 
 State = LearnedPattern.State
@@ -17,9 +19,10 @@ NOT_SUSPENDED = {"suspended_at": None, "suspended_why": ""}
 def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, ...]:
     """The patterns that may act now, oldest first. Two queries; one more where some act
     because an operator exempted their actions from approval."""
+    used = Q(approved_at__gt=now - UNUSED) | Q(last_hit_at__gt=now - UNUSED)
     rows = list(
         LearnedPattern.objects.filter(
-            account_id=account.id, state=LearnedPattern.State.APPROVED, expires_at__gt=now
+            used, account_id=account.id, state=LearnedPattern.State.APPROVED, expires_at__gt=now
         )
         .prefetch_related("actions")
         .order_by("created_at", "id")
@@ -33,6 +36,19 @@ def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, .
         for pattern in [_pattern(row)]
         if row.approved_by != EXEMPTED or {name for name, _ in pattern.actions} <= exempted
     )
+
+
+def list_untried_accounts(*, limit: int) -> list[UUID]:
+    """Accounts that have such patterns. One query."""
+    rows = LearnedPattern.objects.filter(tried_at=None).order_by("account_id")
+    return list(rows.values_list("account_id", flat=True).distinct()[:limit])
+
+
+def list_untried(account_id: UUID) -> tuple[Pattern, ...]:
+    """The patterns that were not tried on past mail since they were made or changed. Two
+    queries."""
+    rows = LearnedPattern.objects.filter(account_id=account_id, tried_at=None)
+    return tuple(map(_pattern, rows.prefetch_related("actions")))
 
 
 def of_account(account: AccountRef) -> tuple[Pattern, ...]:
@@ -66,9 +82,10 @@ def exempted_actions(account_id: UUID) -> frozenset[str]:
 
 
 def approve(*, pattern_id: UUID, by: str, now: datetime) -> bool:
-    """A person lets a pattern act, or act on, for PATTERN_DAYS. False when it is gone."""
+    """A person lets a pattern act, or act on, for PATTERN_DAYS. False when it is gone, or was not
+    tried on past mail as it is now."""
     return bool(
-        LearnedPattern.objects.filter(id=pattern_id).update(
+        LearnedPattern.objects.filter(id=pattern_id, tried_at__isnull=False).update(
             state=State.APPROVED,
             approved_by=by,
             approved_at=now,
@@ -88,7 +105,9 @@ def suspend(*, pattern_id: UUID, why: str, now: datetime) -> bool:
 
 
 def reopen(*, pattern_id: UUID) -> bool:
-    """A pattern that was changed waits for approval again. False when it did not act."""
+    """A pattern that was changed is tried on past mail again, and waits for approval again. False
+    when it did not act."""
+    LearnedPattern.objects.filter(id=pattern_id).update(tried_at=None)
     return bool(
         LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
             state=State.PROPOSED, approved_by="", approved_at=None, expires_at=None

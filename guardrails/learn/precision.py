@@ -102,11 +102,12 @@ def _look(account: AccountRef, hit: PatternHit, now: datetime) -> bool:
         for row in ledger.actions_of_run(tenant_id=account.organisation_id, run_id=hit.turn_id)
         if row.pattern_id == str(hit.pattern_id) and row.status == "succeeded" and row.payload
     ]
-    if not done or _agent_went_on(account, hit, done):
+    if not done:
         return False
     release_connections()
     titles = put_back(done, [_now(account, row) for row in done])
-    return bool(titles) and _correct(hit, titles, now)
+    # Asked last: most mail lies as it was left, and this reads much of the ledger.
+    return bool(titles) and not _agent_went_on(account, hit, done) and _correct(hit, titles, now)
 
 
 def _agent_went_on(account: AccountRef, hit: PatternHit, done: Sequence[Recorded]) -> bool:

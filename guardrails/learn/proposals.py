@@ -1,13 +1,13 @@
 """Proposed patterns: rows that wait for a person. A proposal grants nothing."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from guardrails.contracts.learning import PatternProposal, Precedent, Proposed
+from guardrails.contracts.learning import PatternProposal, Precedent, Proposed, Tried
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from guardrails.policies import changes
@@ -16,6 +16,9 @@ from integrations.database.locks import take_lock
 
 MAX_WAITING = 50  # proposals of one account
 ENOUGH = 3  # mails that a person treated alike
+# What the agent did unasked and the user saw and left so weighs a third of what they do themselves:
+# saying nothing is cheap. By itself it weighs nothing, or the agent would learn from the agent.
+SEEN_FOR_ONE = 3
 BEYOND_DOUBT = 5  # of them, where nobody is to approve it
 SEVERAL = 3  # runs or days that they come from: what one run caused is no habit
 
@@ -33,7 +36,7 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
         take_lock(f"patterns {row.account_id}")
         same = LearnedPattern.objects.filter(account_id=row.account_id, digest=row.digest).first()
         if same is not None:
-            return _known(same, proposal)
+            return _known(same, proposal, now=now)
         waiting = LearnedPattern.objects.filter(
             account_id=row.account_id, state=LearnedPattern.State.PROPOSED
         )
@@ -41,7 +44,7 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
             return Proposed(status="crowded", sentence="Too many proposals are already waiting.")
         try:
             with transaction.atomic():
-                _store(row, proposal)
+                _store(row, proposal, now=now)
         except ValidationError as error:
             return Proposed(status="invalid", sentence=" ".join(error.messages))
         acts = may_act_unapproved(proposal) and patterns.approve(
@@ -57,16 +60,20 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
     )
 
 
-def gather(pattern_id: UUID, precedents: Iterable[Precedent]) -> None:
-    """Keep what is known by now about past mail that a pattern fits. Nothing when it is gone."""
+def gather(pattern_id: UUID, tried: Tried, *, now: datetime) -> None:
+    """Keep what a trial on past mail found. Nothing when the pattern is gone."""
     with transaction.atomic():
         row = LearnedPattern.objects.select_for_update().filter(id=pattern_id).first()
         if row is not None:
-            keep_evidence(row, precedents)
+            keep_evidence(row, tried, now=now)
 
 
-def keep_evidence(row: LearnedPattern, precedents: Iterable[Precedent]) -> None:
-    """Add what is new, and bring up to date what is known."""
+def keep_evidence(row: LearnedPattern, tried: Tried, *, now: datetime) -> None:
+    """In the place of what an earlier trial found."""
+    LearnedPattern.objects.filter(id=row.id).update(
+        tried_at=now, tried_mails=tried.mails, tried_since=tried.since
+    )
+    PatternEvidence.objects.filter(pattern=row).delete()
     PatternEvidence.objects.bulk_create(
         [
             PatternEvidence(
@@ -77,13 +84,12 @@ def keep_evidence(row: LearnedPattern, precedents: Iterable[Precedent]) -> None:
                 occurred_at=one.occurred_at,
                 side=one.side,
                 by_person=one.by_person,
+                seen=one.seen,
                 sentence=one.sentence[:1000],
             )
-            for one in precedents
+            for one in tried.precedents
         ],
-        update_conflicts=True,
-        unique_fields=["pattern", "item_id"],
-        update_fields=["side", "by_person", "sentence"],
+        batch_size=1000,
     )
 
 
@@ -93,20 +99,30 @@ def may_act_unapproved(proposal: PatternProposal) -> bool:
     wanted = {action_type for action_type, _ in proposal.pattern.actions}
     return (
         proposal.proposed_by != "webhook"
-        and is_habit(proposal.precedents, enough=BEYOND_DOUBT)
+        and is_habit(proposal.tried.precedents, enough=BEYOND_DOUBT, counts_seen=False)
         and wanted <= patterns.exempted_actions(proposal.account.id)
     )
 
 
-def is_habit(precedents: Collection[Precedent], *, enough: int = ENOUGH) -> bool:
+def is_habit(
+    precedents: Collection[Precedent], *, enough: int = ENOUGH, counts_seen: bool = True
+) -> bool:
     """Whether people treated enough mails like that, in several runs or on several days, and
-    none otherwise. What the agent did unasked is no evidence for it."""
-    by_person = [one for one in precedents if one.side == "supporting" and one.by_person]
+    none otherwise. What the agent did unasked is no evidence for it, but where the user saw it
+    and left it so: that adds to what they did themselves."""
+    alike = [one for one in precedents if one.side == "supporting"]
+    by_person = [one for one in alike if one.by_person]
+    seen = [one for one in alike if counts_seen and one.seen and not one.by_person]
     return (
-        len(by_person) >= enough
-        and len({one.occasion for one in by_person}) >= SEVERAL
+        weighs_enough(len(by_person), len(seen), enough=enough)
+        and len({one.occasion for one in (*by_person, *seen)}) >= SEVERAL
         and all(one.side != "contradicting" for one in precedents)
     )
+
+
+def weighs_enough(by_person: int, seen: int, *, enough: int = ENOUGH) -> bool:
+    """Whether so much that people did themselves, and saw and left so, makes a habit."""
+    return by_person > 0 and by_person + seen // SEEN_FOR_ONE >= enough
 
 
 def _row(proposal: PatternProposal) -> LearnedPattern:
@@ -125,16 +141,16 @@ def _row(proposal: PatternProposal) -> LearnedPattern:
     )
 
 
-def _store(row: LearnedPattern, proposal: PatternProposal) -> None:
+def _store(row: LearnedPattern, proposal: PatternProposal, *, now: datetime) -> None:
     row.save(force_insert=True)
     for order, (action_type, arguments) in enumerate(proposal.pattern.actions):
         PatternAction.objects.create(
             pattern=row, order=order, action_type=action_type, arguments=dict(arguments)
         )
-    keep_evidence(row, proposal.precedents)
+    keep_evidence(row, proposal.tried, now=now)
 
 
-def _known(row: LearnedPattern, proposal: PatternProposal) -> Proposed:
+def _known(row: LearnedPattern, proposal: PatternProposal, *, now: datetime) -> Proposed:
     actions = [(one.action_type, one.arguments) for one in row.actions.order_by("order")]
     if actions != [(name, dict(arguments)) for name, arguments in proposal.pattern.actions]:
         return Proposed(
@@ -142,7 +158,7 @@ def _known(row: LearnedPattern, proposal: PatternProposal) -> Proposed:
             sentence="Another pattern for the same mail does something else.",
             pattern_id=row.id,
         )
-    keep_evidence(row, proposal.precedents)
+    keep_evidence(row, proposal.tried, now=now)
     return Proposed(
         status="known",
         sentence=f"It was proposed before. Its state: {row.get_state_display().lower()}.",

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -14,6 +14,10 @@ from guardrails.actions.base import InvalidArguments
 from guardrails.facts import subjects, targets, text
 from guardrails.models.base import ValidatedModel
 from integrations.models import Account
+
+# Without a hit for so long, a pattern acts no more: nobody remembers why it was approved, and
+# the sender or list may be somebody else's by now. Long enough for what comes once a quarter.
+UNUSED = timedelta(days=100)
 
 
 class LearnedPattern(ValidatedModel):
@@ -101,6 +105,18 @@ class LearnedPattern(ValidatedModel):
     suspended_why = models.CharField(
         max_length=500, blank=True, editable=False, help_text="Why it was suspended."
     )
+    tried_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When it was tried on past mail."
+    )
+    tried_mails = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        editable=False,
+        help_text="On how many of the newest mails.",
+    )
+    tried_since = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When the oldest of them came."
+    )
     hits = models.PositiveIntegerField(
         default=0, editable=False, help_text="How many items it matched."
     )
@@ -140,6 +156,11 @@ class LearnedPattern(ValidatedModel):
 
     def is_expired(self, now: datetime) -> bool:
         return self.state == self.State.APPROVED and not (self.expires_at and self.expires_at > now)
+
+    def is_unused(self, now: datetime) -> bool:
+        """Whether it may act, but has matched nothing for so long that it does not."""
+        last = max(filter(None, (self.approved_at, self.last_hit_at)), default=None)
+        return self.state == self.State.APPROVED and not (last and last > now - UNUSED)
 
     @property
     def precision(self) -> float | None:
@@ -235,6 +256,11 @@ class PatternEvidence(models.Model):
     side = models.CharField(max_length=16, choices=Side)
     by_person = models.BooleanField(
         default=False, help_text="A person did it with their own hands, or confirmed it."
+    )
+    seen = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The agent did it; the user read the mail and left it so.",
     )
     sentence = models.CharField(max_length=1000, help_text="What was done with it, in words.")
 

@@ -55,6 +55,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic 
             "language",
             "time_zone",
             "signature",
+            "daily_digest",
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,7 +83,7 @@ class UserPreferencesAdmin(BoundAdmin):
     search_fields = ("external_user_id", "name")
     fieldsets = (
         (None, {"fields": ("organisation", "external_user_id")}),
-        ("Person", {"fields": ("name", "language", "time_zone", "signature")}),
+        ("Person", {"fields": ("name", "language", "time_zone", "signature", "daily_digest")}),
         (
             "Working hours",
             {

@@ -57,7 +57,7 @@ class OrganisationAdmin(BoundAdmin):
     list_display = ("name", "slug", "state_label", "created_at")
     list_per_page = 50
     search_fields = ("name", "slug")
-    fields = ("name", "slug", "state_label", "switches", "created_at")
+    fields = ("name", "slug", "daily_digest", "state_label", "switches", "created_at")
     readonly_fields = ("state_label", "switches", "created_at")
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]

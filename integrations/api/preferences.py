@@ -69,12 +69,18 @@ class PreferencesChange(StrictSerializer):
         allow_blank=True,
         help_text="Ends the mails that are drafted for the user. May have several lines.",
     )
+    daily_digest = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="A mail each morning about the day before. null: as the organisation has it.",
+    )
 
 
 class InEffect(serializers.Serializer[Any]):
     name = serializers.CharField()
     time_zone = serializers.CharField()
     working_hours = WeekHours()
+    daily_digest = serializers.BooleanField()
 
 
 class PreferencesShape(PreferencesChange):
@@ -82,7 +88,7 @@ class PreferencesShape(PreferencesChange):
     in_effect = InEffect(help_text="What counts, with what is taken from the first account.")
 
 
-FIELDS = ("name", "language", "time_zone", "working_hours", "signature")
+FIELDS = ("name", "language", "time_zone", "working_hours", "signature", "daily_digest")
 
 
 class PreferencesView(ApiView):
@@ -142,5 +148,8 @@ def _described(row: UserPreferences, account: Account) -> dict[str, Any]:
             "name": row.name or account.display_name or row.external_user_id,
             "time_zone": row.time_zone or account.time_zone,
             "working_hours": said.dump_hours(hours),
+            "daily_digest": account.organisation.daily_digest
+            if row.daily_digest is None
+            else row.daily_digest,
         },
     }

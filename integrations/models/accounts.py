@@ -45,6 +45,13 @@ class Organisation(models.Model):
     paused = models.BooleanField(
         default=False, help_text="Stops every action of every account at once."
     )
+    daily_digest = models.BooleanField(
+        "a mail about each day",
+        default=False,
+        db_default=False,
+        help_text="Each morning, to every user with a mailbox who does not say otherwise in their "
+        "preferences: what was done, asked and refused the day before, and what waits.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -75,6 +75,13 @@ class UserPreferences(models.Model):
         validators=[validate_lines, MaxLengthValidator(said.SIGNATURE_CHARS)],
         help_text="Ends the mails that are drafted for them.",
     )
+    daily_digest = models.BooleanField(
+        "a mail about each day",
+        null=True,
+        blank=True,
+        help_text="In the morning, to their mailbox: what was done, asked and refused the day "
+        "before, and what waits. Unknown: as the organisation has it.",
+    )
 
     class Meta:
         ordering = ["external_user_id"]

@@ -25,6 +25,7 @@ class ServiceToken(models.Model):
         SYNC = "sync", "Syncs"
         ACCOUNTS = "accounts", "Connect and disconnect mailboxes of its users"
         APPROVALS = "approvals", "Decide what waits, in a chat too"
+        PAST_MAIL = "past-mail", "Run over past mail of its users, tried or for real"
         AUDIT_READ = "audit:read", "Read and export the ledger"
         POLICY = "policy", "Read policies"
         MCP = "mcp", "Search and act over MCP, as another agent"

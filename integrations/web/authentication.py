@@ -30,6 +30,7 @@ RIGHTS: Mapping[str, str] = {
     ServiceToken.Scope.SYNC: "knowledge.change_syncrun",
     ServiceToken.Scope.ACCOUNTS: "integrations.change_account",
     ServiceToken.Scope.APPROVALS: "guardrails.change_approval",
+    ServiceToken.Scope.PAST_MAIL: "agents.add_pastrun",
     ServiceToken.Scope.AUDIT_READ: "audit.view_executedagentaction",
     ServiceToken.Scope.POLICY: "guardrails.view_allowedaction",
 }

@@ -33,6 +33,9 @@ def proposed(mails: int) -> LearnedPattern:
         reason="The administrator has approved this.",
         proposed_by="webhook",
         example_id="mail-0",
+        tried_at=timezone.now(),
+        tried_mails=2000,
+        tried_since=timezone.now() - timedelta(days=90),
     )
     PatternAction.objects.create(pattern=row, action_type="archive")
     newest = Item.objects.filter(account=mailbox, content_type="email").first()
@@ -66,6 +69,8 @@ def test_an_operator_weighs_a_proposal_and_approves_it(
     expect(card).to_contain_text("Nobody asked for it.")
     expect(card.get_by_text("Treated like that: 30")).to_be_visible()
     expect(card.get_by_text("Treated otherwise: 10")).to_be_visible()
+    expect(card).to_contain_text("it would have fired on 40. 30 lie as it would leave them")
+    expect(card).to_contain_text("It agrees with 75% of what was decided.")
     expect(card).to_contain_text("Tried on the newest mail that fits")
     calls = office.calls()
     card.get_by_role("button", name="Approve").click()
@@ -117,6 +122,6 @@ def test_a_pattern_that_an_operator_made_has_evidence_too(office: Office, page: 
     page.goto(reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
     expect(page.get_by_text("Tried on the newest mail that fits")).to_be_visible()
     expect(page.get_by_text("Treated like that: 1")).to_be_visible()
-    expect(page.get_by_text("0 of the mails treated like that were treated")).to_be_visible()
+    expect(page.get_by_text("1 lies as it would leave them (0 by a person's hand")).to_be_visible()
     learn_account(str(row.account_id))
     assert row.evidence.count() == 1

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import resolve, reverse
 
-from agents.models import Conversation, Turn
+from agents.models import Conversation, PastRun, Turn
 from guardrails.models import Approval, HeldSend
 from integrations.models import Account, ServiceToken
 from knowledge.models import SyncRun
@@ -31,6 +31,7 @@ NAMED = {
     "question_id": Approval,
     "held_send_id": HeldSend,
     "sync_id": SyncRun,
+    "past_run_id": PastRun,
 }
 WORD = {"decision": "confirm", "digest": "0" * 64}
 # What is sent beside the user, by the name of the address.
@@ -215,7 +216,8 @@ def test_what_is_ones_own_is_answered(callers: Callers) -> None:
             answered[name] = [callers.ask(way, method, address, {})[0] for way in (0, 1)]
 
     both = [200, 200]
-    assert answered == {"turn": both, "conversation": both, "sync": both, "ledger-action": both}
+    named = ("turn", "conversation", "sync", "past-run", "ledger-action")
+    assert answered == dict.fromkeys(named, both)
 
 
 def test_a_session_meets_its_organisations_alone_also_in_the_console(callers: Callers) -> None:

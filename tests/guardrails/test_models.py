@@ -255,6 +255,8 @@ def test_a_pattern_acts_only_after_a_person_approved_it(mailbox: Account) -> Non
     assert found.state == "proposed"
     with pytest.raises((ValidationError, IntegrityError)), transaction.atomic():
         pattern(mailbox, list_id="other", state="approved").save()
+    assert not patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
+    LearnedPattern.objects.update(tried_at=timezone.now())
     assert patterns.approve(pattern_id=found.id, by="operator:olga", now=timezone.now())
     assert patterns.suspend(pattern_id=found.id, why="Enough.", now=timezone.now())
     assert not patterns.suspend(pattern_id=found.id, why="Again.", now=timezone.now())

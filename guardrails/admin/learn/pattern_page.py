@@ -4,7 +4,7 @@ that now, and what speaks for and against it.
 What strangers or the model wrote is plain text here, with its hidden characters shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from guardrails.contracts import ActionRequest, Origin
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import LearnedPattern, PatternEvidence
+from guardrails.models.patterns import UNUSED
 from guardrails.policies import explain, simulation
 
 MAX_LINES = 10
@@ -43,6 +44,28 @@ class Line:
     by_person: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What it would have done with past mail: it `fires` so often, and what was done `agrees` so
+    often; of that by a person, or by the agent where the user saw it and left it so."""
+
+    at: str
+    mails: int
+    since: str
+    fires: int
+    agrees: int
+    by_person: int
+    seen: int
+    otherwise: int
+    undecided: int
+
+    @property
+    def percent(self) -> str:
+        """Of what was decided about."""
+        decided = self.agrees + self.otherwise
+        return f"{self.agrees / decided:.0%}" if decided else ""
+
+
 def context(pattern: LearnedPattern) -> dict[str, Any]:
     """The page's values. Asks the provider about the newest mail that the pattern fits."""
     zone = ZoneInfo(pattern.account.time_zone)
@@ -64,7 +87,8 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
             (side.label, len(rows), [_line(one, zone) for one in rows[:MAX_LINES]])
             for side, rows in sides.items()
         ],
-        "by_person": sum(one.by_person for one in sides[Side.SUPPORTING]),
+        "tried": _tried(pattern, sides, zone),
+        "unused_days": UNUSED.days,
         "hits": [
             Line(
                 subject=visible(hit.subject) or "(no subject)",
@@ -78,6 +102,26 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
         "times": list(_times(pattern, zone)),
         "is_approved": pattern.state == LearnedPattern.State.APPROVED,
     }
+
+
+def _tried(
+    pattern: LearnedPattern, sides: Mapping[Side, Sequence[PatternEvidence]], zone: ZoneInfo
+) -> Trial | None:
+    """None where it was not tried on past mail as it is now."""
+    if pattern.tried_at is None:
+        return None
+    alike = sides[Side.SUPPORTING]
+    return Trial(
+        at=_moment(pattern.tried_at, zone),
+        mails=pattern.tried_mails,
+        since=f"{pattern.tried_since.astimezone(zone):%Y-%m-%d}" if pattern.tried_since else "",
+        fires=sum(map(len, sides.values())),
+        agrees=len(alike),
+        by_person=sum(one.by_person for one in alike),
+        seen=sum(one.seen and not one.by_person for one in alike),
+        otherwise=len(sides[Side.CONTRADICTING]),
+        undecided=len(sides[Side.UNDECIDED]),
+    )
 
 
 def _matches(pattern: LearnedPattern) -> Iterator[tuple[str, str]]:

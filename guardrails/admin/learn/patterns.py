@@ -25,6 +25,7 @@ PATTERN_COLOURS = {
     "Approved": "success",
     "Suspended": "warning",
     "Expired": "warning",
+    "Unused": "warning",
 }
 
 
@@ -60,7 +61,10 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
 
     @display(description="State", label=PATTERN_COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: LearnedPattern) -> str:
-        return "Expired" if row.is_expired(timezone.now()) else row.get_state_display()
+        now = timezone.now()
+        if row.is_expired(now):
+            return "Expired"
+        return "Unused" if row.is_unused(now) else row.get_state_display()
 
     @display(description="Matches")  # type: ignore[untyped-decorator]
     def matcher(self, row: LearnedPattern) -> str:
@@ -102,7 +106,14 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
         ids = list(queryset.values_list("pk", flat=True))
         with self.recording(ids, request):
             count = sum(patterns.approve(pattern_id=key, by=by, now=now) for key in ids)
-        messages.success(request, f"{count} {'acts' if count == 1 else 'act'} from now on.")
+        if count:
+            messages.success(request, f"{count} {'acts' if count == 1 else 'act'} from now on.")
+        if left := len(ids) - count:
+            messages.warning(
+                request,
+                f"{left} {'was' if left == 1 else 'were'} not tried on past mail yet. That takes "
+                "about a minute. Look at what it found, then approve.",
+            )
 
     @action(  # type: ignore[untyped-decorator]
         description="Suspend: stop these patterns", permissions=["change"]

@@ -7,6 +7,7 @@ import pytest
 
 from agents.learn import habits, precedents
 from agents.learn.habits import Learnable
+from agents.learn.precedents import Past
 from audit.contracts import Recorded
 from guardrails.contracts.learning import Pattern
 from knowledge.contracts import StoredMail
@@ -94,9 +95,11 @@ LEARNABLE = Learnable(labels=frozenset({"label_1"}), folders=frozenset({"folder_
 
 def by_hand(labels: tuple[str, ...], *rows: Recorded, **given: Any) -> tuple[Any, ...]:
     found = habits.find_by_hand(
-        [replace(MAIL, labels=labels)],
-        done={"m0": rows},
-        filings=given.get("filings", {}),
+        Past(
+            mails={"m0": replace(MAIL, labels=labels)},
+            done={"m0": rows},
+            filings=given.get("filings", {}),
+        ),
         learnable=LEARNABLE,
     )
     return found.get("m0", ())
@@ -135,9 +138,39 @@ def test_what_the_agent_did_is_no_hand_but_a_correction_of_it_is() -> None:
         actions=(("classify", {"label_id": "label_1"}),),
     )
     [found] = precedents.weigh(
-        pattern, [replace(MAIL, labels=("label_1",))], done={"m0": [wrong]}, filings=mine
+        pattern, [replace(MAIL, labels=("label_1",))], done={"m0": [wrong]}, filings=mine, now=AT
     )
     assert (found.side, found.by_person) == ("supporting", True)
+
+
+def test_mail_that_the_agent_filed_and_the_user_left_so_adds_to_what_they_did() -> None:
+    filed = recorded("classify", {"email_id": "m0", "label_id": "label_1"})
+    away = recorded("archive", {"email_id": "m0"}, action_id=UUID(int=2))
+    read = replace(MAIL, labels=("label_1",))
+    later = AT + precedents.TO_PUT_RIGHT
+
+    def seen(mail: StoredMail, *rows: Recorded) -> Any:
+        past = Past(mails={"m0": mail}, done={"m0": rows}, filings={})
+        return habits.find_seen(past, learnable=LEARNABLE, now=later)
+
+    assert seen(read, filed, away) == {"m0": set(FILED)}
+    assert seen(read, filed) == {"m0": {FILED[1]}}
+    assert seen(replace(read, labels=("INBOX",)), filed) == {"m0": frozenset()}
+    assert seen(replace(read, labels=("UNREAD", "label_1")), filed) == {}
+    assert seen(read) == {}
+
+    mails = heads(9)
+    left = dict.fromkeys([f"m{n}" for n in range(1, 9)], frozenset(FILED))
+    [(pattern, _)] = habits.find_repeated({"m0": FILED}, mails, seen=left)
+    assert pattern.sender_address == MAIL.sender
+    assert [one[0] for one in pattern.actions] == ["archive", "classify"]
+    assert list(habits.find_repeated({}, mails, seen=left)) == []
+    few = dict(list(left.items())[:5])
+    assert list(habits.find_repeated({"m0": FILED}, mails, seen=few)) == []
+    other = dict.fromkeys(left, frozenset(FILED[:1]))
+    assert list(habits.find_repeated({"m0": FILED}, mails, seen=other)) == []
+    thread = {name: replace(one, thread_id="t") for name, one in mails.items()}
+    assert list(habits.find_repeated({"m0": FILED}, thread, seen=left)) == []
 
 
 def test_subjects_and_domains_stand_for_what_a_sender_alone_does_not() -> None:

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -46,7 +46,7 @@ def recorded(action_type: str = "archive", **changes: Any) -> Recorded:
 
 
 def weighed(mail: StoredMail, *rows: Recorded) -> tuple[str, bool, str]:
-    [found] = precedents.weigh(PATTERN, [mail], done=precedents.group_by_mail(rows))
+    [found] = precedents.weigh(PATTERN, [mail], done=precedents.group_by_mail(rows), now=AT)
     return found.side, found.by_person, found.sentence
 
 
@@ -81,7 +81,7 @@ def test_what_the_agent_did_is_set_apart(
 
 
 def test_what_the_agent_filed_counts_as_its_own_when_the_ledger_tells_no_more() -> None:
-    [found] = precedents.weigh(PATTERN, [MAIL], done={}, filings={"m1": {UUID(int=9)}})
+    [found] = precedents.weigh(PATTERN, [MAIL], done={}, filings={"m1": {UUID(int=9)}}, now=AT)
 
     assert (found.side, found.by_person) == ("supporting", False)
     assert found.sentence == (
@@ -93,8 +93,8 @@ def test_what_the_agent_filed_counts_as_its_own_when_the_ledger_tells_no_more() 
 def test_an_occasion_is_a_run_or_a_day_of_mail_filed_by_hand() -> None:
     row = recorded(approved_by="user:maya", run_id="turn-7")
 
-    [on_a_card] = precedents.weigh(PATTERN, [MAIL], done=precedents.group_by_mail([row]))
-    [by_hand] = precedents.weigh(PATTERN, [MAIL], done={})
+    [on_a_card] = precedents.weigh(PATTERN, [MAIL], done=precedents.group_by_mail([row]), now=AT)
+    [by_hand] = precedents.weigh(PATTERN, [MAIL], done={}, now=AT)
 
     assert (on_a_card.occasion, by_hand.occasion) == ("turn-7", "2026-03-02")
 
@@ -125,15 +125,63 @@ def test_only_mail_that_the_pattern_fits_counts() -> None:
         replace(MAIL, sender=""),
         replace(MAIL, authenticated=False),
     ]
-    assert precedents.weigh(PATTERN, others, done={}) == ()
+    assert precedents.weigh(PATTERN, others, done={}, now=AT) == ()
 
 
 def test_a_moved_mail_is_where_the_pattern_would_put_it() -> None:
     moving = replace(PATTERN, actions=(("move_email", {"folder_id": "folder_1"}),))
     there = replace(MAIL, labels=("folder_1", "Work"))
-    found = precedents.weigh(moving, [there, replace(MAIL, labels=("Work",))], done={})
+    found = precedents.weigh(moving, [there, replace(MAIL, labels=("Work",))], done={}, now=AT)
     assert [one.side for one in found] == ["supporting", "contradicting"]
 
 
 def test_rows_whose_payload_was_erased_are_left_out() -> None:
     assert precedents.group_by_mail([recorded(payload={})]) == {}
+
+
+LATER = AT + precedents.TO_PUT_RIGHT
+
+
+@pytest.mark.parametrize(
+    ("changes", "rows", "now", "seen"),
+    [
+        ({}, [recorded()], LATER, True),
+        ({}, [recorded()], LATER - timedelta(seconds=1), False),
+        ({"labels": ("label_news", "UNREAD")}, [recorded()], LATER, False),
+        ({"left_by_agent": True}, [recorded()], LATER, False),
+        ({}, [recorded(), recorded("mark_read")], LATER, False),
+        ({"labels": ("label_news", "INBOX")}, [recorded()], LATER, False),
+    ],
+)
+def test_what_the_user_read_and_left_as_the_agent_did_it_is_seen(
+    changes: dict[str, Any], rows: list[Recorded], now: datetime, seen: bool
+) -> None:
+    mail = replace(MAIL, **changes)
+    done = precedents.group_by_mail(rows)
+
+    [found] = precedents.weigh(PATTERN, [mail], done=done, now=now)
+
+    assert (found.seen, found.by_person) == (seen, False)
+    assert found.sentence.endswith("The user read it and left it so.") is seen
+
+
+def test_a_pattern_is_tried_on_all_past_mail() -> None:
+    past = precedents.Past(
+        mails={
+            "m1": MAIL,
+            "m2": replace(MAIL, source_id="m2", labels=("INBOX",)),
+            "m3": replace(MAIL, source_id="m3", sender="ann@client.example"),
+            "m4": replace(MAIL, source_id="m4", occurred_at=AT - timedelta(days=9)),
+        },
+        done={},
+        filings={},
+    )
+
+    tried = precedents.try_pattern(PATTERN, past, now=LATER)
+
+    assert (tried.mails, tried.since) == (4, AT - timedelta(days=9))
+    assert [(one.item_id, one.side) for one in tried.precedents] == [
+        ("m1", "supporting"),
+        ("m2", "contradicting"),
+        ("m4", "supporting"),
+    ]

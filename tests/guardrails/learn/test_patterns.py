@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from guardrails.learn import patterns
 from guardrails.models import AllowedAction, LearnedPattern, PatternAction
+from guardrails.models.patterns import UNUSED
 from integrations.contracts import AccountRef
 from integrations.models import Account, Organisation
 
@@ -29,6 +30,7 @@ def mine() -> AccountRef:
 
 def learned(mine: AccountRef, number: int = 0, **changes: Any) -> LearnedPattern:
     values = {"account_id": mine.id, "name": f"P{number}", "list_id": f"list-{number}"}
+    values |= {"tried_at": NOW}
     row = LearnedPattern.objects.create(**(values | changes))
     PatternAction.objects.create(pattern=row, order=1, action_type="archive")
     PatternAction.objects.create(
@@ -71,6 +73,34 @@ def test_a_pattern_expires_until_a_person_renews_it(mine: AccountRef, settings: 
     assert ids(mine, days=70) == []
 
 
+def test_a_pattern_that_matches_nothing_for_long_acts_no_more(
+    mine: AccountRef, settings: Any
+) -> None:
+    settings.PATTERN_DAYS = 400
+    key = approved(mine)
+    row = LearnedPattern.objects.filter(id=key)
+    limit = UNUSED.days
+
+    assert ids(mine, days=limit - 1) == [key]
+    assert ids(mine, days=limit) == []
+    assert row.get().is_unused(NOW + UNUSED)
+    row.update(last_hit_at=NOW + timedelta(days=50))
+    assert ids(mine, days=limit + 49) == [key]
+    assert ids(mine, days=limit + 50) == []
+    later = NOW + timedelta(days=limit + 60)
+    assert patterns.approve(pattern_id=key, by="operator:olga", now=later)
+    assert ids(mine, days=limit + 61) == [key]
+
+
+def test_what_was_not_tried_on_past_mail_cannot_be_approved(mine: AccountRef) -> None:
+    row = learned(mine, tried_at=None)
+
+    assert [one.id for one in patterns.list_untried(mine.id)] == [row.id]
+    assert patterns.list_untried_accounts(limit=9) == [mine.id]
+    assert not patterns.approve(pattern_id=row.id, by="operator:olga", now=NOW)
+    assert ids(mine) == []
+
+
 def test_a_suspended_pattern_acts_again_only_after_a_person_approved_it(mine: AccountRef) -> None:
     key = approved(mine)
     patterns.suspend(pattern_id=key, why="Enough.", now=NOW)
@@ -86,6 +116,7 @@ def test_a_reopened_pattern_waits(mine: AccountRef) -> None:
     key = approved(mine)
     assert patterns.reopen(pattern_id=key)
     assert ids(mine) == []
+    assert [one.id for one in patterns.list_untried(mine.id)] == [key]
     assert not patterns.reopen(pattern_id=key)
 
 

@@ -19,7 +19,7 @@ NOW = timezone.now()
 @pytest.fixture
 def pattern(office: Office) -> LearnedPattern:
     row = LearnedPattern.objects.create(
-        account=office.mailbox, name="Ada", sender_address="ada@client.com"
+        account=office.mailbox, name="Ada", sender_address="ada@client.com", tried_at=NOW
     )
     PatternAction.objects.create(pattern=row, action_type="archive")
     patterns.approve(pattern_id=row.id, by="operator:olga", now=NOW)

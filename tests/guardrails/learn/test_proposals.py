@@ -6,7 +6,7 @@ import pytest
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
-from guardrails.contracts.learning import Pattern, PatternProposal, Precedent, Proposed
+from guardrails.contracts.learning import Pattern, PatternProposal, Precedent, Proposed, Tried
 from guardrails.learn import patterns, proposals
 from guardrails.models import AllowedAction, LearnedPattern
 from guardrails.policies.changes import Author
@@ -58,7 +58,7 @@ def propose(
             pattern=Pattern(**(values | changes)),
             proposed_by=proposed_by,
             example_id="mail-0",
-            precedents=precedents,
+            tried=Tried(precedents=precedents, mails=40, since=NOW - timedelta(days=90)),
             reason="The administrator approved this pattern.",
         ),
         author=AGENT,
@@ -87,7 +87,9 @@ def test_a_proposal_waits_acts_on_nothing_and_is_in_the_history(office: Office) 
     assert change.payload["after"]["actions"] == [["archive", {}]]
 
 
-def test_the_same_proposal_is_one_row_and_its_evidence_grows(office: Office) -> None:
+def test_the_same_proposal_is_one_row_with_the_evidence_of_the_last_trial(
+    office: Office,
+) -> None:
     first = propose(office, precedents=(precedent(1), precedent(2, side="undecided")))
     again = propose(
         office,
@@ -102,10 +104,10 @@ def test_the_same_proposal_is_one_row_and_its_evidence_grows(office: Office) -> 
     row = LearnedPattern.objects.get()
     assert (again.status, again.pattern_id) == ("known", first.pattern_id)
     assert [(one.item_id, one.side) for one in row.evidence.order_by("item_id")] == [
-        ("mail-1", "supporting"),
         ("mail-2", "supporting"),
         ("mail-3", "contradicting"),
     ]
+    assert (row.tried_at, row.tried_mails) == (NOW, 40)
 
 
 def test_the_same_matcher_with_other_actions_changes_nothing(office: Office) -> None:
@@ -193,6 +195,37 @@ def test_an_exemption_covers_nothing_else(office: Office, changes: Any) -> None:
 
     assert (proposed.status, proposed.acts) == ("new", False)
     assert LearnedPattern.objects.get().state == "proposed"
+
+
+def alike(by_person: int, seen: int, **changes: Any) -> tuple[Precedent, ...]:
+    return (
+        *(precedent(number) for number in range(by_person)),
+        *(precedent(50 + number, by_person=False, seen=True, **changes) for number in range(seen)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "is_habit"),
+    [
+        (alike(3, 0), True),
+        (alike(2, 2), False),
+        (alike(2, 3), True),
+        (alike(1, 5), False),
+        (alike(1, 6), True),
+        (alike(0, 60), False),  # else the agent would learn from itself
+        (alike(1, 60, occasion="2026-03-02"), False),
+        ((*alike(2, 30), precedent(99, side="contradicting")), False),
+    ],
+)
+def test_what_the_user_saw_and_left_adds_to_what_they_did(
+    found: tuple[Precedent, ...], is_habit: bool
+) -> None:
+    assert proposals.is_habit(found) is is_habit
+
+
+def test_an_exemption_needs_what_people_did_themselves(office: Office) -> None:
+    exempt(office)
+    assert not propose(office, proposed_by="repetition", precedents=alike(4, 30)).acts
 
 
 def test_nobody_is_exempted_by_default(office: Office) -> None:

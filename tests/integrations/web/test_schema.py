@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from agents.models import Conversation, Turn
+from agents.models import Conversation, PastRun, Turn
 from guardrails.models import Approval, HeldSend
 from integrations.models import Account, Organisation, ServiceToken
 from knowledge.models import SyncRun
@@ -75,6 +75,7 @@ class Neighbour:
             "conversation_id": rows.of(Conversation).id,
             "turn_id": rows.of(Turn).id,
             "sync_id": rows.of(SyncRun).id,
+            "past_run_id": rows.of(PastRun).id,
             "approval_id": approval.id,
             "question_id": approval.question or approval.id,
             "held_send_id": rows.of(HeldSend).id,

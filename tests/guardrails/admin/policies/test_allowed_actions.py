@@ -70,7 +70,11 @@ def test_groups_are_listed(office: Office, client: Client) -> None:
 @pytest.fixture
 def pattern(office: Office) -> LearnedPattern:
     found = LearnedPattern.objects.create(
-        account=office.mailbox, name="Weekly", list_id="weekly", reason=HOSTILE
+        account=office.mailbox,
+        name="Weekly",
+        list_id="weekly",
+        reason=HOSTILE,
+        tried_at=timezone.now(),
     )
     PatternAction.objects.create(pattern=found, action_type="archive")
     return found
@@ -86,6 +90,15 @@ def test_an_operator_approves_and_suspends(client: Client, pattern: LearnedPatte
     assert (pattern.state, pattern.approved_by) == ("approved", "operator:olga")
     choose(client, pattern, "suspend")
     assert pattern.state == "suspended"
+
+
+def test_what_was_not_tried_on_past_mail_is_not_approved(
+    client: Client, pattern: LearnedPattern
+) -> None:
+    LearnedPattern.objects.update(tried_at=None)
+    assert "Not tried yet." in page(client, "learnedpattern_change", pattern.pk)
+    choose(client, pattern, "approve")
+    assert pattern.state == "proposed"
 
 
 def test_a_changed_pattern_waits_for_approval_again(

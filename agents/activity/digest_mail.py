@@ -1,0 +1,178 @@
+"""The mail about a user's day: who wants one, once a day on their own clock, and what it says.
+
+It goes the way of the approvals' mail (`EMAIL_URL`), to the user's own mailbox. Nothing in it acts:
+its links lead to pages behind the log-in, and what strangers wrote is no link.
+"""
+
+import logging
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from urllib.parse import urlencode
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db import models
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from agents.activity import digests
+from agents.activity.digests import Day, Part
+from agents.activity.rows import Row
+from agents.models import DailyDigest
+from guardrails.approve.card_mail import inert, way
+from integrations.exceptions import ProviderError
+from integrations.models import Account, UserPreferences
+from integrations.models.preferences import find_zones
+from integrations.network import outgoing
+
+log = logging.getLogger(__name__)
+HOUR = 7  # of the user's morning, from which on the day before is reported
+EXAMPLES = 5  # of each outcome
+REMEMBERED = timedelta(days=35)
+State = DailyDigest.State
+
+
+def claim_due(*, now: datetime) -> list[int]:
+    """The digests that are to be sent now, each user's once a day. Where no mail can be sent there
+    are none. Four queries, and one for each organisation."""
+    if not settings.EMAIL_URL:
+        return []
+    DailyDigest.objects.filter(day__lt=(now - REMEMBERED).date()).delete()
+    found: list[int] = []
+    wishes: dict[UUID, set[str]] = {}
+    for organisation_id, user in _who_wants():
+        wishes.setdefault(organisation_id, set()).add(user)
+    for organisation_id, users in wishes.items():
+        days = {
+            user: day
+            for user, zone in find_zones(organisation_id, users).items()
+            if (day := day_to_tell(now, zone))
+        }
+        DailyDigest.objects.bulk_create(
+            (
+                DailyDigest(organisation_id=organisation_id, external_user_id=user, day=day)
+                for user, day in days.items()
+            ),
+            ignore_conflicts=True,
+        )
+        rows = DailyDigest.objects.filter(
+            organisation_id=organisation_id, state=State.QUEUED, day__in=set(days.values())
+        )
+        found += [row.pk for row in rows if days.get(row.external_user_id) == row.day]
+    return found
+
+
+def day_to_tell(now: datetime, zone: str) -> date | None:
+    """The day before, from the morning on; None earlier. Pure."""
+    local = now.astimezone(ZoneInfo(zone))
+    return local.date() - timedelta(days=1) if local.hour >= HOUR else None
+
+
+def _who_wants() -> "models.QuerySet[Account, tuple[UUID, str]]":
+    own = UserPreferences.objects.filter(
+        organisation=OuterRef("organisation"), external_user_id=OuterRef("external_user_id")
+    )
+    rows = Account.objects.filter(kind="mail").exclude(address="")
+    wanted = Coalesce(Subquery(own.values("daily_digest")[:1]), "organisation__daily_digest")
+    return (
+        rows.annotate(wanted=wanted)
+        .filter(wanted=True)
+        .order_by("organisation_id", "external_user_id")
+        .values_list("organisation_id", "external_user_id")
+        .distinct()
+    )
+
+
+def send(digest_id: int) -> None:
+    """Send one that is due; a second call sends nothing. What the mail server does not take now is
+    tried again in the hours of the same day."""
+    if not DailyDigest.objects.filter(pk=digest_id, state=State.QUEUED).update(state=State.SENDING):
+        return
+    row = DailyDigest.objects.get(pk=digest_id)
+    address, zone = _to_whom(row)
+    found = digests.load_day(
+        row.organisation_id, row.external_user_id, row.day, zone=zone, examples=EXAMPLES
+    )
+    state = State.QUIET
+    if address and not found.is_quiet:
+        try:
+            outgoing.send_mail(address, subject=subject(found), text=text(found, _page(row)))
+            state = State.SENT
+        except ProviderError as error:
+            log.warning("digest.not_sent", extra={"digest": str(row.pk), "code": error.code})
+            state = State.QUEUED if error.retryable else State.FAILED
+    DailyDigest.objects.filter(pk=digest_id, state=State.SENDING).update(state=state)
+
+
+def _to_whom(row: DailyDigest) -> tuple[str, ZoneInfo]:
+    """The address of the mailbox that the user connected first, and their zone."""
+    accounts = Account.objects.filter(
+        Q(kind="mail") & ~Q(address=""),
+        organisation_id=row.organisation_id,
+        external_user_id=row.external_user_id,
+    )
+    address = accounts.order_by("created_at", "id").values_list("address", flat=True).first()
+    zones = find_zones(row.organisation_id, [row.external_user_id])
+    return address or "", ZoneInfo(zones.get(row.external_user_id, "UTC"))
+
+
+def _page(row: DailyDigest) -> str:
+    """Of the whole day, for who logs in."""
+    if not settings.PUBLIC_URL:
+        return ""
+    query = {
+        "organisation": row.organisation.slug,
+        "person": row.external_user_id,
+        "day": row.day.isoformat(),
+    }
+    return f"{settings.PUBLIC_URL.rstrip('/')}{reverse('day')}?{urlencode(query)}"
+
+
+def subject(found: Day) -> str:
+    """Remit's own words alone."""
+    waits = f": {found.waits} to decide" if found.waits else ""
+    return f"What Remit did on {found.day:%A %-d %B}{waits}"
+
+
+def text(found: Day, page: str) -> str:
+    return "\n\n".join(_parts(found, page))
+
+
+def _parts(found: Day, page: str) -> Iterator[str]:
+    things = "1 thing" if found.number == 1 else f"{found.number} things"
+    yield f"On {found.day:%A %-d %B %Y} the assistant looked at {things} for you."
+    if found.waits:
+        first = f" The first {len(found.waiting)}:" if found.waits > len(found.waiting) else ""
+        yield f"Waiting for you: {found.waits}.{first}"
+    for card in found.waiting:
+        yield f"{_indented(card.heading)}\n{way(card)}"
+    for part in found.parts:
+        yield "\n".join(_part(part))
+    if page:
+        yield f"The whole day, after you log in:\n{page}"
+
+
+def _part(part: Part) -> Iterator[str]:
+    yield f"{part.title}: {part.number}"
+    for row in part.rows:
+        yield from map(_indented, _row(row))
+    if part.more:
+        yield f"  and {part.more} more"
+
+
+def _row(row: Row) -> Iterator[str]:
+    who = f"{row.who}: " if row.who and row.who != row.person else ""
+    yield f"{row.time} {who}{row.title}"
+    for one in row.done:
+        yield f"  {one.what}: {one.status}." + (f" {one.why}" if one.why else "")
+    if row.more:
+        yield f"  and {row.more} more"
+    if row.why:
+        yield f"  {row.why}"
+
+
+def _indented(words: str) -> str:
+    """Somebody's words on lines of their own, further in than Remit's."""
+    return "\n".join(f"  {line}" for line in inert(words).splitlines())
