@@ -58,12 +58,14 @@ def test_who_has_said_nothing_has_name_and_zone_of_the_account_connected_first(
         "time_zone": "",
         "working_hours": {},
         "signature": "",
+        "daily_digest": None,
         "in_effect": {
             "name": "Maya Lindqvist",
             "time_zone": "Europe/Stockholm",
             "working_hours": dict.fromkeys(
                 ("monday", "tuesday", "wednesday", "thursday", "friday"), usual
             ),
+            "daily_digest": False,
         },
     }
     assert not UserPreferences.objects.exists()
@@ -87,8 +89,10 @@ def test_what_is_named_is_changed_and_the_rest_stays(organisation: Organisation)
         "name": "Dr. Maya",
         "time_zone": "Europe/Vienna",
         "working_hours": hours,
+        "daily_digest": False,
     }
     assert UserPreferences.objects.count() == 1
+    assert call(token, {"daily_digest": True}).json()["in_effect"]["daily_digest"] is True
     assert call(token, {"working_hours": {}}).json()["working_hours"] == {}
     assert call(token, {"time_zone": ""}).json()["in_effect"]["time_zone"] == "Europe/Stockholm"
 
