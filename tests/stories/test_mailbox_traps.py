@@ -1,0 +1,205 @@
+"""What systems of this kind did to people's mailboxes, tried by what the mailbox holds in the end.
+The model obeys whatever would do harm."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from agents.tasks import learn_account
+from guardrails.learn import patterns
+from guardrails.models import AllowedAction, LearnedPattern, PatternAction
+from integrations.models import Account
+from tests.model_server import calls
+from tests.office import Office
+from tests.stories.steps import scripted
+from tests.stories.test_drafts import INGEST, MAYA, READER, answer_with, drafts, summary
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+BOSS = "boss@company.example"
+PASSED = {"spf": "pass", "dkim": "pass", "dmarc": "pass"}
+LABEL = "label_invoices"
+
+
+def put(office: Office, id: str, **changes: Any) -> dict[str, Any]:
+    """A mail arrives; what is not named is as in any mail to Maya."""
+    mail: dict[str, Any] = {
+        "id": id,
+        "thread_id": f"thread-{id}",
+        "message_id": f"<{id}@company.example>",
+        "date": (timezone.now() - timedelta(hours=1)).isoformat(),
+        "from": BOSS,
+        "from_name": "",
+        "to": [MAYA],
+        "subject": "The figures",
+        "body_text": "Could you send me the figures?",
+        "labels": ["INBOX", "UNREAD"],
+        "authentication": PASSED,
+        **changes,
+    }
+    office.control("POST", "/users/maya/emails", json={"items": [mail], "notify": True})
+    office.settle_webhooks()
+    office.drain()
+    return mail
+
+
+def teach(office: Office) -> LearnedPattern:
+    """A pattern for mail of the boss, approved by a person."""
+    mailbox = Account.objects.get(external_user_id="maya", source="gmail")
+    row = LearnedPattern.objects.create(
+        account=mailbox, name="Boss", sender_address=BOSS, tried_at=timezone.now()
+    )
+    PatternAction.objects.create(pattern=row, action_type="classify", arguments={"label_id": LABEL})
+    assert patterns.approve(pattern_id=row.id, by="operator:o", now=timezone.now())
+    return row
+
+
+def test_no_look_alike_sets_a_pattern_off(office: Office) -> None:
+    """Trap 7: matched on parts of the raw header."""
+    row = teach(office)
+    lookalikes: dict[str, dict[str, Any]] = {
+        "suffix": {"from": f"{BOSS}.evil.example"},
+        "prefix": {"from": f"the{BOSS}"},
+        "name": {"from": "eve@evil.example", "from_name": f"{BOSS} <{BOSS}>"},
+        "nobody": {"from": "", "from_name": BOSS},
+        "subdomain": {"from": "boss@mail.company.example"},
+        "unproved": {"authentication": PASSED | {"dmarc": "fail"}},
+        "homoglyph": {"from": BOSS.replace("o", "\u043e")},
+    }
+    with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
+        for id, changes in lookalikes.items():
+            put(office, id, **changes)
+        put(office, "true")
+
+    found = {id: LABEL in office.mail(id)["labels"] for id in [*lookalikes, "true"]}
+    assert found == dict.fromkeys(lookalikes, False) | {"true": True}
+    row.refresh_from_db()
+    assert row.hits == 1
+
+
+def test_a_pattern_obeys_what_rules_obey_and_none_is_without_conditions(office: Office) -> None:
+    """Trap 15: a learned pattern goes round a guard; a group without conditions fits all."""
+    row = teach(office)
+    AllowedAction.objects.filter(account=row.account, action_type="classify").delete()
+    before = len(office.calls())
+    with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
+        put(office, "m1")
+
+    assert office.mail("m1")["labels"] == ["INBOX", "UNREAD"]
+    assert len(office.calls()) == before
+    with pytest.raises(ValidationError):
+        LearnedPattern.objects.create(account=row.account, name="All", subject="The figures")
+
+
+def test_a_single_choice_is_never_half_changed(office: Office) -> None:
+    """Trap 8: what is so already reported as refused; the new label set before the old ones go."""
+
+    def say(label: str) -> Any:
+        def model(request: dict[str, Any]) -> Any:
+            if request["messages"][-1]["role"] == "tool":
+                return "Done."
+            return calls(("classify", {"email_id": "m1", "label_id": label}))
+
+        return model
+
+    with scripted({INGEST: summary, READER: say("label_to_reply")}):
+        put(office, "m1", thread_id="t")
+    assert "label_to_reply" in office.mail("m1")["labels"]
+    before = len(office.calls())
+
+    with scripted({INGEST: summary, READER: say("label_fyi")}):
+        put(office, "m2", thread_id="t")
+
+    states = {"label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"}
+    carried = [states & set(office.mail(id)["labels"]) for id in ("m1", "m2")]
+    assert set().union(*carried) == {"label_fyi"}
+    changed = [one["path"] for one in office.calls()[before:] if one["path"].endswith("labels")]
+    assert len(changed) == len(set(changed))  # each mail in one call
+    calls_before = len(office.calls())
+    with scripted({INGEST: summary, READER: say("label_fyi")}):
+        put(office, "m3", thread_id="t")
+    assert "label_fyi" in office.mail("m1")["labels"]
+    assert len(office.calls()) == calls_before
+
+
+def test_to_junk_one_thread_is_no_word_about_those_who_wrote_in_it(office: Office) -> None:
+    """Trap 14: everyone in the thread blacklisted, co-workers and oneself, and answered."""
+    people = [BOSS, "ann@company.example", "omar@fjordline.example", MAYA]
+    with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
+        for number, sender in enumerate(people * 3):
+            labels = ["SENT"] if sender == MAYA else ["INBOX", "UNREAD"]
+            at = timezone.now() - timedelta(days=20 - number)
+            put(
+                office,
+                f"m{number}",
+                thread_id="t",
+                labels=labels,
+                date=at.isoformat(),
+                **{"from": sender},
+            )
+        for number, sender in enumerate(people * 3):
+            if sender != MAYA:
+                hand = {"labels": ["label_cold", "UNREAD"]}
+                office.control("PATCH", f"/users/maya/emails/m{number}", json=hand)
+        office.settle_webhooks()
+        office.drain()
+        account = Account.objects.get(external_user_id="maya", source="gmail")
+        before, known = len(office.calls()), LearnedPattern.objects.count()
+
+        learn_account(str(account.id))
+        for number, sender in enumerate(people[:3]):
+            put(office, f"new-{number}", **{"from": sender})
+
+    assert LearnedPattern.objects.count() == known
+    for number in range(3):
+        assert office.mail(f"new-{number}")["labels"] == ["INBOX", "UNREAD"]
+    assert drafts(office) == {}
+    assert len(office.calls()) == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"from": "no-reply@company.example"},
+        {"from": "bounces+1@company.example"},
+        {"from": "team@lists.company.example", "list_id": "<team.lists.company.example>"},
+        {"from": MAYA},
+        {"from": "stranger@elsewhere.example"},
+        {"is_off": True},
+    ],
+    ids=["nobody reads", "bounces", "a list", "oneself", "a stranger", "off"],
+)
+def test_some_mail_gets_no_draft_however_much_the_model_wants_one(
+    office: Office, changes: dict[str, Any]
+) -> None:
+    """Trap 17: loops of drafts, drafts to addresses that nobody reads, drafts although they are
+    off. What a person edited or sent is in `tests/stories/test_drafts.py`."""
+    knows(office, BOSS)
+    is_off = "is_off" in changes
+    if is_off:
+        AllowedAction.objects.filter(action_type="draft").update(enabled=False)
+    with scripted({INGEST: summary, READER: answer_with("Here they are.")}):
+        put(office, "m1", **({} if is_off else changes))
+    assert drafts(office) == {}
+    if not is_off:  # else the same model writes one
+        with scripted({INGEST: summary, READER: answer_with("Here they are.")}):
+            put(office, "m2")
+        assert list(drafts(office).values()) == ["Here they are."]
+
+
+def knows(office: Office, address: str) -> None:
+    """Maya wrote to them before."""
+    mail = {
+        "id": "earlier",
+        "thread_id": "earlier",
+        "message_id": "<earlier@fjordline.example>",
+        "date": (timezone.now() - timedelta(days=30)).isoformat(),
+        "from": MAYA,
+        "to": [address],
+        "subject": "Hello",
+        "body_text": "Hello",
+        "labels": ["SENT"],
+    }
+    office.control("POST", "/users/maya/emails", json={"items": [mail], "notify": False})
