@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('agents', '0005_installation_checks'),
-        ('integrations', '0010_daily_digests'),
+        ('integrations', '0011_daily_digests'),
         ('django_q', '0018_task_success_index'),
     ]
 

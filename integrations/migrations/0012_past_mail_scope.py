@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     harmless_because = "Choices are checked in Python; the column is as it was."
 
     dependencies = [
-        ('integrations', '0010_daily_digests'),
+        ('integrations', '0011_daily_digests'),
     ]
 
     operations = [

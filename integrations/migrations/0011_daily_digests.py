@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0009_provider_lists'),
+        ('integrations', '0010_own_files'),
     ]
 
     operations = [
