@@ -101,7 +101,15 @@ def decide(request: HttpRequest, row: Approval) -> HttpResponse:
         else:
             result = approvals.confirm(**given)
         tell(request, result.description, result.sentence, done=is_done(result))
+        return redirect("admin:guardrails_approval_change", _next_after(request, row).pk)
     return redirect("admin:guardrails_approval_change", row.pk)
+
+
+def _next_after(request: HttpRequest, row: Approval) -> Approval:
+    """What has waited longest of what still waits; where nothing does, this one."""
+    waiting = _met(request).filter(state=Approval.State.PENDING).exclude(id=row.id)
+    following: Approval | None = waiting.order_by("created_at", "id").first()
+    return following or row
 
 
 def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

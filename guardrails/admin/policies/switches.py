@@ -28,6 +28,7 @@ from integrations.web.admin_pages import ReadOnlyAdmin, choose_organisation
 from integrations.web.staff import is_bound, may_meet
 
 ACCOUNTS_SHOWN = 50
+UNSAID = "no reason was given"
 EFFECTS = {
     "egress": "Whatever reaches other people",
     "destructive": "Whatever cannot be undone",
@@ -97,12 +98,12 @@ class SwitchAdmin(ReadOnlyAdmin):
                 raise PermissionDenied  # it would stop organisations that they do not meet
             if "_try" in request.POST and scope.organisation_id:
                 return self.try_first(request, scope)
-            if not why:
-                messages.error(request, "Say why, in a few words: it is kept in the ledger.")
-            elif request.POST.get("flip") == "on":
+            if request.POST.get("flip") != "on":
+                _throw(request, scope, why or UNSAID)  # who stops in a hurry need not write
+            elif why:
                 _lift(request, scope, why)
             else:
-                _throw(request, scope, why)
+                messages.error(request, "Say why, in a few words: it is kept in the ledger.")
         except (ValueError, ValidationError, ObjectDoesNotExist):
             messages.error(request, "There is no such switch.")
             scope = Scope()

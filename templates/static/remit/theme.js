@@ -16,3 +16,11 @@ document.addEventListener("alpine:init", () => {
     },
   }));
 });
+
+// What is chosen from a long list has a box of its own, which must say what it is for.
+window.addEventListener("load", () => {
+  for (const select of document.querySelectorAll("select.select2-hidden-accessible")) {
+    const box = select.nextElementSibling?.querySelector("[role=combobox]");
+    box?.setAttribute("aria-label", select.labels[0]?.textContent.trim() ?? select.name);
+  }
+});

@@ -50,9 +50,11 @@ def test_every_switch_has_a_button_with_a_name(office: Office, client: Client) -
     assert text.count("csrfmiddlewaretoken") >= len(names)
 
 
-def test_a_reason_is_needed(office: Office, client: Client) -> None:
-    assert "Say why" in flip(client, office, why="  ").content.decode()
-    assert not KillSwitch.objects.exists()
+def test_who_stops_need_not_say_why_and_who_lets_run_must(office: Office, client: Client) -> None:
+    flip(client, office, why="  ")
+    assert KillSwitch.objects.get().why == "no reason was given"
+    assert "Say why" in flip(client, office, why="  ", flip="on").content.decode()
+    assert KillSwitch.objects.get().lifted_at is None
 
 
 def test_reasons_are_plain_text(office: Office, client: Client) -> None:
