@@ -35,6 +35,7 @@ def main() -> None:
         host=chosen.host,
         port=chosen.port,
         access_log=False,
+        lifespan="on",  # “auto” would serve where what is asked at the start breaks
         log_config=None,  # Django's: what is logged goes through config.logs
         server_header=False,
         timeout_graceful_shutdown=STOP_SECONDS,

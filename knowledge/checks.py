@@ -6,6 +6,7 @@ from typing import Any
 from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
+from django.db import DatabaseError
 
 from integrations.llm import llm, profiles
 from knowledge.ingest import embedding_models
@@ -32,7 +33,10 @@ WRITING = ("cluster", "turns")
 
 def find_refusals() -> list[str]:
     """Why a process that stores or compares vectors must not run."""
-    stored = embedding_models.find_stored_size()
+    try:
+        stored = embedding_models.find_stored_size()
+    except DatabaseError as error:
+        return [f"The database does not answer: {str(error).strip()}"]
     if stored in (None, settings.EMBEDDING_DIMENSIONS):
         return []
     wanted = settings.EMBEDDING_DIMENSIONS

@@ -204,3 +204,20 @@ def test_a_secret_that_no_webhook_could_be_signed_with_is_named_by_its_organisat
     good = secrets.of_default(SECRETS["WEBHOOK_SECRETS"])
 
     assert secrets.find_unreadable({"default": good, "other": "whsec_!!!"}) == ["other"]
+
+
+@pytest.mark.slow
+def test_a_cluster_whose_database_is_away_ends_with_a_sentence(tmp_path: Path) -> None:
+    away = {"DATABASE_URL": "postgres://a:b@127.0.0.1:1/remit", "REMIT_PROCESS": "cluster"}
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "qcluster"],
+        cwd=state.PROJECT_DIR,
+        env={"PATH": os.environ["PATH"], "REMIT_STATE_DIR": str(tmp_path), **SECRETS, **away},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "(knowledge.E002) The database does not answer: " in ended.stderr
+    assert "Traceback" not in ended.stderr
