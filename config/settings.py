@@ -81,6 +81,10 @@ if problem := local_secrets.find_wrong_pair(
     CREDENTIALS_PUBLIC_KEY, CREDENTIALS_PRIVATE_KEY, opens=PROCESS in ("cluster", "turns")
 ):
     raise ImproperlyConfigured(problem)
+# What providers call this installation where their users sign in at a page of theirs.
+OAUTH_CLIENTS = {
+    "google": (env.str("GOOGLE_CLIENT_ID", default=""), env.str("GOOGLE_CLIENT_SECRET", default=""))
+}
 # Signs the ledger's checkpoints. No process but those that sign keeps it, wherever it came from;
 # `manage.py seal_ledger` says when it is missing.
 if PROCESS != "sealer" and sys.argv[1:2] not in (["seal_ledger"], ["rotate_signing_key"]):

@@ -33,6 +33,19 @@ class NotPermitted(ProviderError):
     code = "not_permitted"
 
 
+class SignInNeeded(NotPermitted):
+    """The user has to sign in to their account again. What asked waits for that, however long, and
+    goes on by itself afterwards; it is not asked again at once."""
+
+    code = "sign_in_needed"
+    retryable = True
+
+    def __init__(
+        self, message: str = "", *, retry_after: float | None = 60.0, said: str = ""
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, said=said)
+
+
 class Rejected(ProviderError):
     """The provider understood and refused: a repeat of the same call cannot succeed."""
 

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from agents.inbound import inbound
 from integrations.models import Delivery, Outage
-from integrations.network.retries import PATIENCE, pause
+from integrations.network.retries import PATIENCE, is_given_up, pause
 from integrations.web.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def begin(account_id: UUID, code: str, *, asked: float | None, now: datetime) ->
     Outage.objects.filter(account_id=account_id).update(code=code, due_at=due_at)
     if new:
         log.warning("outage.begun", extra={"account": str(account_id), "code": code})
-    elif now - outage.since > PATIENCE:
+    elif is_given_up(now - outage.since, code):
         _give_up(account_id, code, received_before=now - PATIENCE, now=now)
 
 

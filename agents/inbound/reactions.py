@@ -35,7 +35,7 @@ from integrations.llm import telemetry
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
-from integrations.network.retries import PATIENCE, pause
+from integrations.network.retries import is_given_up, pause
 from integrations.ports.registry import BY_SOURCE
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest import ingest
@@ -186,7 +186,7 @@ def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> No
     telemetry.note(error=code)
     now = timezone.now()
     since = delivery.waiting_since or now
-    if now - since > PATIENCE:
+    if is_given_up(now - since, code):
         _finish(delivery, Delivery.State.DEAD, code)
     else:
         claims.release(delivery, code, pause(now - since, asked=asked), since=since)

@@ -43,6 +43,7 @@ MODEL_CODES: Mapping[str, ErrorCode] = {
 PROVIDER_CODES: Mapping[str, ErrorCode] = {
     "not_found": "NOT_FOUND",
     "not_permitted": "PERMISSION_DENIED",
+    "sign_in_needed": "PERMISSION_DENIED",
     "rejected": "INVALID_INPUT",
     "rate_limited": "RATE_LIMIT",
     "too_slow": "TIMEOUT",

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.credentials import sealing
-from integrations.exceptions import NotPermitted
-from integrations.models import Credential
+from integrations.exceptions import NotPermitted, SignInNeeded
+from integrations.models import Credential, Outage
 
 RESEALED_AT_ONCE = 100
 
@@ -36,7 +36,7 @@ def seal(secret: str, *, account_id: UUID) -> sealing.Sealed:
 def keep(
     *, account_id: UUID, user_name: str, servers: dict[str, Any], sealed: sealing.Sealed
 ) -> Credential:
-    """Store it, in place of one from before."""
+    """Store it, in place of one from before. What waits for a sign-in goes on."""
     row, _ = Credential.objects.update_or_create(
         account_id=account_id,
         defaults={
@@ -45,33 +45,32 @@ def keep(
             "sealed": sealed.data,
             "key_id": sealed.key_id,
             "state": Credential.State.GOOD,
+            "refreshing_until": None,
             "looked_at": None,
             "failure": "",
             "failed_at": None,
         },
     )
+    Outage.objects.filter(account_id=account_id).update(due_at=timezone.now())
     return row
 
 
 def open_sign_in(account: AccountRef) -> SignIn:
     """Raises NotPermitted where there is none, where it has to be given again, and where this
     process is not one that may open it."""
-    row = _find(account)
-    if row is None:
-        raise NotPermitted("this account is not connected")
-    if row.state == Credential.State.SIGN_IN:
-        raise NotPermitted("its user has to sign in again")
-    sealed = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
-    try:
-        secret = sealing.unseal(sealed, account_id=account.id, keys=_private_keys())
-    except (sealing.CannotOpen, sealing.BadKey) as error:
-        raise NotPermitted(str(error)) from error
+    row = _signed_in(account)
     return SignIn(
         user_name=row.user_name,
         servers=row.servers,
-        secret=secret,
+        secret=_unseal(row),
         fingerprint=fingerprint_of(row),
     )
+
+
+def open_sealed(account: AccountRef) -> tuple[str, sealing.Sealed]:
+    """The secret, and as it is stored. Raises what `open_sign_in` raises."""
+    row = _signed_in(account)
+    return _unseal(row), sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
 
 
 def fingerprint(account: AccountRef) -> str:
@@ -80,11 +79,15 @@ def fingerprint(account: AccountRef) -> str:
     return fingerprint_of(row) if row else ""
 
 
-def ask_to_sign_in(account_id: UUID) -> None:
-    """The provider refuses it: nothing more is tried with it. Everything else stays as it is."""
-    Credential.objects.filter(account_id=account_id).update(
-        state=Credential.State.SIGN_IN, changed_at=timezone.now()
-    )
+def ask_to_sign_in(account_id: UUID, *, sealed: sealing.Sealed | None = None) -> bool:
+    """The provider refuses it: nothing more is tried with it. Everything else stays as it is. Only
+    where it is `sealed` still, if that is given; whether it was."""
+    rows = Credential.objects.filter(account_id=account_id)
+    if sealed is not None:
+        rows = rows.filter(sealed=sealed.data)
+    now = timezone.now()
+    waiting = {"state": Credential.State.SIGN_IN, "changed_at": now, "refreshing_until": None}
+    return rows.update(**waiting) == 1
 
 
 def note_look(account_id: UUID, *, began_at: datetime, failure: str = "") -> None:
@@ -116,6 +119,23 @@ def reseal() -> int:
             sealed=new.data, key_id=new.key_id
         )
     return count
+
+
+def _signed_in(account: AccountRef) -> Credential:
+    row = _find(account)
+    if row is None:
+        raise NotPermitted("this account is not connected")
+    if row.state == Credential.State.SIGN_IN:
+        raise SignInNeeded("its user has to sign in again")
+    return row
+
+
+def _unseal(row: Credential) -> str:
+    sealed = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
+    try:
+        return sealing.unseal(sealed, account_id=row.account_id, keys=_private_keys())
+    except (sealing.CannotOpen, sealing.BadKey) as error:
+        raise NotPermitted(str(error)) from error
 
 
 def _find(account: AccountRef) -> Credential | None:

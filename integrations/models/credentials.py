@@ -26,6 +26,9 @@ class Credential(models.Model):
     key_id = models.CharField(max_length=16, db_index=True)
     state = models.CharField(max_length=16, choices=State, default=State.GOOD)
     changed_at = models.DateTimeField(auto_now=True)
+    refreshing_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then one process renews the token."
+    )
     looked_at = models.DateTimeField(
         null=True, blank=True, help_text="When somebody last began to look for what is new."
     )

@@ -56,6 +56,12 @@ def pause(waited: timedelta, *, asked: float | None = None) -> timedelta:
     return max(usual, timedelta(seconds=_bounded(asked or 0.0) or 0.0))
 
 
+def is_given_up(waited: timedelta, code: str) -> bool:
+    """Whether work that met this and has `waited` since is given up. What waits for its user to
+    sign in never is."""
+    return waited > PATIENCE and code != exceptions.SignInNeeded.code
+
+
 def retry_after(value: str | None) -> float | None:
     """Seconds, from either form of the header (RFC 9110, 10.2.3), a day at most."""
     if not value:

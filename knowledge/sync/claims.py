@@ -67,6 +67,7 @@ def write(sync: SyncSource, **fields: Any) -> None:
 
 _SENTENCES = {
     "not_permitted": "The data service refused the credential. Check DATA_SERVICE_KEYS.",
+    "sign_in_needed": "Its user has to sign in again; it goes on by itself afterwards.",
     "unavailable": "The data service did not answer.",
     "circuit_open": "The data service failed to answer several times, so nothing is sent to it "
     "for a while.",

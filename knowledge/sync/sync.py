@@ -270,7 +270,7 @@ class _Reading:
         """Wait longer each time, and not for ever."""
         now = self.clock()
         since = self.sync.waiting_since or now
-        if now - since > retries.PATIENCE:
+        if retries.is_given_up(now - since, code):
             return _end(self.sync, FAILED, now=now, error=code)
         write(
             self.sync,

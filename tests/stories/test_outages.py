@@ -13,11 +13,12 @@ from django_q.models import OrmQ
 from psycopg import sql
 
 from agents import tasks
-from agents.inbound import reactions
+from agents.inbound import inbound, reactions
 from agents.models import Turn
 from agents.office.dead_letters import queue_again
 from benchmarks.outage import pass_time
 from integrations.child import Child
+from integrations.exceptions import SignInNeeded
 from integrations.llm import llm
 from integrations.models import Delivery, Outage
 from knowledge.ingest import reading
@@ -271,6 +272,29 @@ def test_what_waited_for_a_day_is_dead_with_its_turn_and_what_came_later_waits_o
     }
     turns = Turn.objects.order_by("created_at").values_list("state", "error_code")
     assert list(turns) == [("failed", "status_503"), ("queued", "")]
+
+
+def test_what_waits_for_its_user_to_sign_in_waits_as_long_as_that_takes(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrive(office, 2)
+
+    def signed_out(*given: object, **more: object) -> None:
+        raise SignInNeeded("its user has to sign in again")
+
+    with monkeypatch.context() as away:
+        away.setattr(inbound, "build_context", signed_out)
+        for _ in range(3):
+            office.drain()
+            later(DAY)
+    assert states() == {"queued": 2}
+    assert Outage.objects.get().code == SignInNeeded.code
+
+    with scripted({INGEST: lambda _: SUMMARY, READER: lambda _: "Nothing to do."}):
+        office.drain()
+        later(timedelta(minutes=6))
+        office.drain()
+    assert states() == {"processed": 2}
 
 
 def test_a_delivery_that_kills_its_worker_again_and_again_is_set_aside(

@@ -23,6 +23,7 @@ from integrations.exceptions import (
     ProviderError,
     RateLimited,
     Rejected,
+    SignInNeeded,
     Unavailable,
 )
 from integrations.network import http, outgoing, retries
@@ -44,7 +45,7 @@ _ICS = "text/calendar; charset=utf-8"
 Slot = Callable[[], AbstractContextManager[None]]
 
 
-class SignInRefused(NotPermitted):
+class SignInRefused(SignInNeeded):
     """The server does not take this name and password."""
 
 

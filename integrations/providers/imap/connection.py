@@ -31,6 +31,7 @@ from integrations.exceptions import (
     ProviderError,
     RateLimited,
     Rejected,
+    SignInNeeded,
     Unavailable,
 )
 from integrations.network.gate import Gate
@@ -182,7 +183,7 @@ def _close(one: Connection) -> None:
         one.client.shutdown()
 
 
-class SignInRefused(NotPermitted):
+class SignInRefused(SignInNeeded):
     """The server does not take this name and password."""
 
 

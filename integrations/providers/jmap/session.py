@@ -26,6 +26,7 @@ from integrations.exceptions import (
     NotPermitted,
     RateLimited,
     Rejected,
+    SignInNeeded,
     Unavailable,
 )
 from integrations.mail.mail import MAX_MESSAGE_BYTES
@@ -47,7 +48,7 @@ SAID_CHARS = 200
 Slot = Callable[[], AbstractContextManager[None]]
 
 
-class SignInRefused(NotPermitted):
+class SignInRefused(SignInNeeded):
     """The server does not take this name and password, or this token."""
 
 

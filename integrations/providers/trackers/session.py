@@ -20,6 +20,7 @@ from integrations.exceptions import (
     ProviderError,
     RateLimited,
     Rejected,
+    SignInNeeded,
     Unavailable,
 )
 from integrations.network import http, outgoing, retries
@@ -35,7 +36,7 @@ S = TypeVar("S", bound="TrackerSession")
 M = TypeVar("M", bound=BaseModel)
 
 
-class SignInRefused(NotPermitted):
+class SignInRefused(SignInNeeded):
     """The tracker does not take this token."""
 
 
