@@ -66,6 +66,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("api/v1/accounts", integrations.AccountsView.as_view(), name="accounts"),
     path("api/v1/accounts/try", integrations.TrialView.as_view(), name="account-try"),
+    path("api/v1/accounts/consents", integrations.ConsentsView.as_view(), name="consents"),
+    path(
+        "api/v1/accounts/consents/finish",
+        integrations.FinishView.as_view(),
+        name="consent-finish",
+    ),
     path(
         "api/v1/accounts/<uuid:account_id>/disconnect",
         integrations.DisconnectView.as_view(),

@@ -9,7 +9,7 @@ Stricter than the vendor: a parameter or field that the description does not nam
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,8 +33,9 @@ class NotDescribed(AssertionError):
 
 
 class Description:
-    def __init__(self, path: Path) -> None:
-        self._data: dict[str, Any] = _plain(json.loads(path.read_text()))
+    def __init__(self, path: Path, *, read: Callable[[Any], Any] = lambda data: data) -> None:
+        """`read` makes it one, where the file is another's form."""
+        self._data: dict[str, Any] = _plain(read(json.loads(path.read_text())))
 
     def find(self, method: str, path: str) -> "Operation":
         """The most literal of those that fit."""

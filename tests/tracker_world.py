@@ -39,6 +39,7 @@ class Call:
     query: dict[str, str]
     body: Any
     headers: Mapping[str, str]
+    query_lists: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -108,7 +109,7 @@ def serving_tracker(tracker: FakeTracker) -> Iterator[None]:
     """Serves until the block ends; `origin` and `trusted` say where, and by which certificate."""
 
     async def handle(request: Request) -> Response:
-        content = await request.body()
+        content, query = await request.body(), dict(request.query_params)
         path = request.scope["raw_path"].decode().partition("?")[0]
         if not path.startswith(tracker.prefix):
             return JSONResponse({"message": "Not Found"}, 404)
@@ -116,9 +117,10 @@ def serving_tracker(tracker: FakeTracker) -> Iterator[None]:
             Call(
                 method=request.method,
                 path=path.removeprefix(tracker.prefix),
-                query=dict(request.query_params),
+                query=query,
                 body=json.loads(content) if content else None,
                 headers=request.headers,
+                query_lists={name: request.query_params.getlist(name) for name in query},
             )
         )
 

@@ -20,6 +20,7 @@ from integrations.exceptions import ProviderError, Rejected
 from integrations.models import Account, Credential, Delivery
 from integrations.ports.issues import IssuesReader
 from integrations.providers.caldav import changes as calendar_changes
+from integrations.providers.google_mail import changes as gmail_changes
 from integrations.providers.imap import changes as mail_changes
 from integrations.providers.jmap import changes as jmap_changes
 from integrations.providers.trackers import changes as issue_changes
@@ -80,6 +81,8 @@ def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
         return jmap_changes.look(account, seen_at=seen_at)
     if account.provider == "webdav":
         return file_changes.look(account, seen_at=seen_at)
+    if account.provider == "google_mail":
+        return gmail_changes.look(account, seen_at=seen_at)
     if account.provider == "imap":
         return mail_changes.look(account, seen_at=seen_at)
     reader = reads.reader(account)

@@ -29,15 +29,17 @@ SOURCE: ConnectedSource = "imap"  # where none is named
 ONE: Mapping[ConnectedSource, str] = {
     "imap": "mailbox",
     "jmap": "mailbox",
+    "google_mail": "mailbox",
     "caldav": "calendar",
     "webdav": "folder",
     "github_issues": "tracker",
     "jira_issues": "tracker",
 }
+OVER = {"google_mail": "Gmail's own API"}
+MAILBOXES: tuple[ConnectedSource, ...] = ("imap", "jmap", "google_mail")
 # Two accounts of one mailbox would answer it twice, whatever each of them speaks.
 SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
-    "imap": ("imap", "jmap"),
-    "jmap": ("imap", "jmap"),
+    **dict.fromkeys(MAILBOXES, MAILBOXES),
     "caldav": ("caldav",),
     "webdav": ("webdav",),
     "github_issues": ("github_issues",),
@@ -57,6 +59,13 @@ class Wish:
     display_name: str = ""
     time_zone: str = "UTC"
     source: ConnectedSource = SOURCE
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"organisation_id": str(self.organisation_id)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Wish":
+        return cls(**data | {"organisation_id": UUID(data["organisation_id"])})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +96,10 @@ def make_offer(wish: Wish, servers: dict[str, Any], *, secret: str) -> Offer:
 
 def to_text(offer: Offer, *, by: str) -> str:
     """`by` names who may accept it."""
-    wish = asdict(offer.wish) | {"organisation_id": str(offer.wish.organisation_id)}
     return signing.dumps(
         {
             "by": by,
-            "wish": wish,
+            "wish": offer.wish.to_json(),
             "account_id": str(offer.account_id),
             "servers": offer.servers,
             "sealed": base64.b64encode(offer.sealed.data).decode(),
@@ -109,9 +117,8 @@ def from_text(text: str, *, by: str) -> Offer:
         raise Rejected("This took longer than ten minutes. Give the password again.") from error
     if found["by"] != by:
         raise Rejected("Somebody else tried this account. Give the password yourself.")
-    wish = found["wish"] | {"organisation_id": UUID(found["wish"]["organisation_id"])}
     return Offer(
-        wish=Wish(**wish),
+        wish=Wish.from_json(found["wish"]),
         account_id=UUID(found["account_id"]),
         servers=found["servers"],
         sealed=Sealed(key_id=found["key_id"], data=base64.b64decode(found["sealed"])),
@@ -184,9 +191,9 @@ def _check_owner(wish: Wish) -> None:
         raise Rejected(f"This {what} is connected for somebody else. Disconnect it there first.")
     other = connected.exclude(source=wish.source).first()
     if other is not None:
+        over = OVER.get(other.source, other.source.upper())
         raise Rejected(
-            f"This {what} is connected over {other.source.upper()}. To change that, disconnect it "
-            "first."
+            f"This {what} is connected over {over}. To change that, disconnect it first."
         )
 
 

@@ -26,6 +26,11 @@ TROUBLE = {
         "not_found": "The folder is not where it was. Connect it again.",
         "rejected": "The folder is not where it was, or holds too many folders.",
     },
+    "google_mail": {
+        "not_permitted": "Google does not let Remit read this mailbox. Sign in again, and agree to "
+        "all of it.",
+        "rate_limited": "Google asked Remit to wait.",
+    },
     "github": {
         "not_permitted": "GitHub does not let this token read issues any more.",
         "rate_limited": WAIT,
@@ -51,7 +56,7 @@ def in_words(account: Account, *, now: datetime) -> str:
             "is read or changed there meanwhile, and nothing is lost: what arrives is looked for "
             "afterwards."
         )
-    words = ["Signed in."]
+    words = ["Signed in.", *_ending(row, now)]
     if row.failed_at and (row.seen_at is None or row.failed_at > row.seen_at):
         known = TROUBLE.get(account.provider, {})
         words.append(known.get(row.failure, "The server does not answer."))
@@ -74,6 +79,17 @@ def state_of(account: Account) -> str:
     """`good`, `sign_in`, or `not_connected`."""
     row = Credential.objects.filter(account_id=account.id).first()
     return row.state if row else "not_connected"
+
+
+def _ending(row: Credential, now: datetime) -> list[str]:
+    """When a consent that was given for a time ends."""
+    if not (said := row.servers.get("ends_at")):
+        return []
+    left = datetime.fromisoformat(said) - now
+    days = max(0, left.days)
+    return [
+        f"The consent ends in {days} day{'' if days == 1 else 's'}: then its user signs in again."
+    ]
 
 
 def _last_change(account: Account) -> datetime | None:

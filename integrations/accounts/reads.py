@@ -11,6 +11,7 @@ from integrations.ports.mail import MailReader
 from integrations.providers.caldav.reader import CalDavReader
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.github.reader import GitHubReader
+from integrations.providers.google_mail.reader import GmailReader
 from integrations.providers.imap.reader import ImapReader
 from integrations.providers.jira.reader import JiraReader
 from integrations.providers.jmap.reader import JmapReader
@@ -21,6 +22,7 @@ READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "caldav": CalDavReader,
     "data_service": DataServiceReader,
     "github": GitHubReader,
+    "google_mail": GmailReader,
     "imap": ImapReader,
     "jira": JiraReader,
     "jmap": JmapReader,
@@ -28,7 +30,7 @@ READERS: dict[str, Callable[[AccountRef], Reader]] = {
     "webdav": WebDavReader,
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"caldav", "github", "imap", "jira", "jmap", "webdav"})
+SEALED = frozenset({"caldav", "github", "google_mail", "imap", "jira", "jmap", "webdav"})
 
 
 def reader(account: AccountRef) -> Reader:

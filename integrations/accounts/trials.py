@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from integrations.credentials.oauth import Tokens
 from integrations.database.pools import release_connections
 from integrations.exceptions import RateLimited, Rejected
 from integrations.ports.evidence import Ability
 from integrations.providers.caldav import trial as calendars
 from integrations.providers.github import trial as github
 from integrations.providers.github.servers import read_server
+from integrations.providers.google_mail import trial as gmail
 from integrations.providers.imap import discovery, trial as mailbox
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira
@@ -74,6 +76,15 @@ def try_jmap(address: str, url: str, *, user_name: str, secret: str) -> Found:
         abilities=tried.abilities,
         servers=tried.server.to_json(),
         mails=tried.mails,
+    )
+
+
+def try_google_mail(tokens: Tokens, address: str) -> Found:
+    """With what a consent gave. Raises ProviderError with a sentence."""
+    with _place():
+        tried = gmail.try_account(tokens, address=address)
+    return Found(
+        host=gmail.HOST, abilities=tried.abilities, servers=tried.servers, mails=tried.mails
     )
 
 

@@ -10,6 +10,7 @@ from integrations.ports.account import Writer
 from integrations.providers.caldav.writer import CalDavWriter
 from integrations.providers.data_service.writer import DataServiceWriter
 from integrations.providers.github.writer import GitHubWriter
+from integrations.providers.google_mail.writer import GmailWriter
 from integrations.providers.imap.writer import ImapWriter
 from integrations.providers.jira.writer import JiraWriter
 from integrations.providers.jmap.writer import JmapWriter
@@ -20,6 +21,7 @@ WRITERS: dict[str, Callable[[AccountRef], Writer]] = {
     "caldav": CalDavWriter,
     "data_service": DataServiceWriter,
     "github": GitHubWriter,
+    "google_mail": GmailWriter,
     "imap": ImapWriter,
     "jira": JiraWriter,
     "jmap": JmapWriter,

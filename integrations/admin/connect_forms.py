@@ -225,6 +225,18 @@ class FilesForm(ConnectForm):
         )
 
 
+class ConsentForm(ConnectForm):
+    """An account whose user signs in at its provider's own page: no password is asked for here."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["password"], self.fields["user_name"]
+
+
+class GoogleMailForm(ConsentForm):
+    source = "google_mail"
+
+
 class IssuesForm(ConnectForm):
     """An issue tracker: a token in place of a password."""
 
@@ -302,6 +314,7 @@ class JiraForm(IssuesForm):
 FORMS: Mapping[ConnectedSource, type[ConnectForm]] = {
     "imap": MailboxForm,
     "jmap": JmapForm,
+    "google_mail": GoogleMailForm,
     "caldav": CalendarsForm,
     "webdav": FilesForm,
     "github_issues": GitHubForm,

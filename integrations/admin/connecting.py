@@ -1,7 +1,8 @@
 """Connecting a mailbox, calendars, files or issues in the browser: what Remit can do and prove
 there is shown first, and at one button they are connected."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -15,17 +16,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
-from integrations.accounts import connecting, health
+from integrations.accounts import connecting, consent, health
+from integrations.accounts.connecting import Wish
 from integrations.admin.capabilities import GRADES
 from integrations.admin.connect_forms import FORMS
 from integrations.contracts import ConnectedSource
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Organisation
-from integrations.web import pushes
+from integrations.web import pushes, staff
 from integrations.web.admin_pages import choose_organisation, operator
 
 TEMPLATE = "integrations/connect.html"
+SIGNED_IN = "admin:integrations_account_signed_in"
+IN_SESSION = "integrations.consent"  # the ticket of the one sign-in that is under way
 RIGHT = "integrations.add_account"
 NO_KEY = (
     "This installation has no key to keep passwords with. `manage.py make_credential_keys` makes a "
@@ -34,6 +38,7 @@ NO_KEY = (
 TITLES: Mapping[ConnectedSource, str] = {
     "imap": "Connect a mailbox",
     "jmap": "Connect a mailbox over JMAP",
+    "google_mail": "Connect a mailbox at Gmail",
     "caldav": "Connect calendars",
     "webdav": "Connect files",
     "github_issues": "Connect GitHub issues",
@@ -59,20 +64,43 @@ def connect_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         "known": known,
         "users": _users(organisation),
         "form": FORMS[source](initial=_initial(request, known)),
+        "place": consent.place_of(source),
         "grades": GRADES,
     }
     if request.method == "POST" and organisation is not None:
-        try:
+        with _problems(context):
             if "offer" in request.POST:
                 return _accept(request, organisation)
             _try(request, context, organisation)
-        except ProviderError as error:
-            context["problems"] = [str(error)]
-        except BadKey:
-            context["problems"] = [NO_KEY]
-        except ValidationError as error:
-            context["problems"] = error.messages
     return TemplateResponse(request, TEMPLATE, context)
+
+
+def signed_in_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Where somebody comes back to from the page of their provider. What they bring is good once,
+    and in the session that went there alone."""
+    if not request.user.has_perm(RIGHT):
+        raise PermissionDenied
+    kept = request.session.pop(IN_SESSION, {"ticket": "", "organisation": ""})
+    organisation = staff.find_organisation(request.user, kept["organisation"])
+    source = next(iter(consent.PLACES))
+    context |= {"grades": GRADES, "organisation": organisation, "source": source}
+    if organisation is not None:
+        with _problems(context):
+            _finish(request, context, organisation, kept["ticket"])
+    return TemplateResponse(request, TEMPLATE, context | {"title": TITLES[context["source"]]})
+
+
+@contextmanager
+def _problems(context: dict[str, Any]) -> Iterator[None]:
+    """What goes wrong stands on the page."""
+    try:
+        yield
+    except ProviderError as error:
+        context["problems"] = [str(error)]
+    except BadKey:
+        context["problems"] = [NO_KEY]
+    except ValidationError as error:
+        context["problems"] = error.messages
 
 
 def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisation) -> None:
@@ -80,6 +108,9 @@ def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisati
     if not form.is_valid():
         return
     wish = form.wish(organisation)
+    if wish.source in consent.PLACES:
+        _begin(request, context, organisation, wish)
+        return
     connecting.check(wish)
     found = form.try_it(wish)
     offer = connecting.make_offer(wish, found.servers, secret=form.cleaned_data["password"])
@@ -88,6 +119,29 @@ def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisati
         "wish": wish,
         "is_new_user": wish.user_id not in context["users"],
         "offer": connecting.to_text(offer, by=_name(request, organisation)),
+    }
+
+
+def _begin(
+    request: HttpRequest, context: dict[str, Any], organisation: Organisation, wish: Wish
+) -> None:
+    redirect = f"{settings.PUBLIC_URL or request.build_absolute_uri('/')[:-1]}{reverse(SIGNED_IN)}"
+    begun = consent.begin(wish, by=_name(request, organisation), redirect=redirect)
+    request.session[IN_SESSION] = {"ticket": begun.ticket, "organisation": organisation.slug}
+    context |= {"page": begun.page, "wish": wish}
+
+
+def _finish(
+    request: HttpRequest, context: dict[str, Any], organisation: Organisation, ticket: str
+) -> None:
+    context["source"] = consent.wish_of(ticket).source
+    by = _name(request, organisation)
+    finished = consent.finish(ticket, request.GET.dict(), by=by)
+    context |= {
+        "found": finished.found,
+        "wish": finished.wish,
+        "is_new_user": finished.wish.user_id not in _users(organisation),
+        "offer": connecting.to_text(finished.offer, by=by),
     }
 
 
@@ -153,6 +207,7 @@ def describe_connection(account: Account) -> dict[str, Any]:
         "is_connected": health.state_of(account) != "not_connected",
         "account": account,
         "push": _push(account) if account.kind == "issues" else None,
+        "place": consent.place_of(account.source),
     }
 
 

@@ -20,7 +20,12 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 
 from integrations.accounts import connecting
 from integrations.admin import capabilities
-from integrations.admin.connecting import RIGHT, connect_page, describe_connection
+from integrations.admin.connecting import (
+    RIGHT,
+    connect_page,
+    describe_connection,
+    signed_in_page,
+)
 from integrations.models import (
     Account,
     Delivery,
@@ -164,11 +169,19 @@ class AccountAdmin(RowPage):
     )
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.connect)
-        return [path("connect/", view, name="integrations_account_connect"), *super().get_urls()]
+        connect = self.admin_site.admin_view(self.connect)
+        signed_in = self.admin_site.admin_view(self.signed_in)
+        return [
+            path("connect/", connect, name="integrations_account_connect"),
+            path("connect/signed-in/", signed_in, name="integrations_account_signed_in"),
+            *super().get_urls(),
+        ]
 
     def connect(self, request: HttpRequest) -> HttpResponse:
         return connect_page(request, self.admin_site.each_context(request))
+
+    def signed_in(self, request: HttpRequest) -> HttpResponse:
+        return signed_in_page(request, self.admin_site.each_context(request))
 
     def disconnect(self, request: HttpRequest, key: UUID) -> HttpResponse:
         row = Account.objects.select_related("organisation").get(pk=key)

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations.accounts import connecting, health, trials
-from integrations.accounts.connecting import Wish
+from integrations.accounts import connecting, consent, health, trials
+from integrations.accounts.connecting import Offer, Wish
 from integrations.accounts.trials import Found
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError, RateLimited
@@ -68,7 +68,7 @@ class NamedServer(StrictSerializer):
 class AccountTrial(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
-        choices=sorted(connecting.ONE),
+        choices=sorted(set(connecting.ONE) - set(consent.PLACES)),
         required=False,
         help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
         "caldav: calendars. webdav: a folder of files. github_issues, jira_issues: issues there.",
@@ -208,19 +208,8 @@ class TrialView(ApiView):
         except BadKey as error:
             raise CannotSeal from error
         except ProviderError as error:
-            raise _refusal(error) from error
-        text = connecting.to_text(offer, by=_name(caller, wish.user_id))
-        return Response(
-            {
-                "server": found.host,
-                "mails": found.mails,
-                "calendars": found.calendars,
-                "folders": found.folders,
-                "projects": found.projects,
-                "abilities": AbilityFields(found.abilities, many=True).data,
-                "offer": text,
-            }
-        )
+            raise refusal_of(error) from error
+        return offered(found, offer, by=name_of(caller, wish.user_id))
 
 
 class AccountsView(ApiView):
@@ -242,12 +231,12 @@ class AccountsView(ApiView):
         given = Acceptance.read(request.data)
         caller = caller_for(request, given["user_id"])
         try:
-            offer = connecting.from_text(given["offer"], by=_name(caller, given["user_id"]))
+            offer = connecting.from_text(given["offer"], by=name_of(caller, given["user_id"]))
             account = connecting.accept(offer)
         except InvalidRow as error:
             raise exceptions.ValidationError(error.message_dict) from error
         except ProviderError as error:
-            raise _refusal(error) from error
+            raise refusal_of(error) from error
         return Response(_described(account), status=status.HTTP_201_CREATED)
 
 
@@ -266,6 +255,21 @@ class DisconnectView(ApiView):
         return Response(_described(account))
 
 
+def offered(found: Found, offer: Offer, *, by: str) -> Response:
+    """What can be done there, and the offer for who asked."""
+    return Response(
+        {
+            "server": found.host,
+            "mails": found.mails,
+            "calendars": found.calendars,
+            "folders": found.folders,
+            "projects": found.projects,
+            "abilities": AbilityFields(found.abilities, many=True).data,
+            "offer": connecting.to_text(offer, by=by),
+        }
+    )
+
+
 def _own(caller: Caller, user_id: str) -> Any:
     return (
         Account.objects.select_related("organisation")
@@ -278,7 +282,7 @@ def _own(caller: Caller, user_id: str) -> Any:
     )
 
 
-def _name(caller: Caller, user_id: str) -> str:
+def name_of(caller: Caller, user_id: str) -> str:
     """Who may accept an offer."""
     return f"{caller.organisation_id} {caller.principal} {user_id}"
 
@@ -318,7 +322,7 @@ def _server(given: dict[str, Any], kind: str, usual_port: int) -> Any:
         raise exceptions.ValidationError({kind: [str(error)]}) from error
 
 
-def _refusal(error: ProviderError) -> exceptions.APIException:
+def refusal_of(error: ProviderError) -> exceptions.APIException:
     return Later(str(error)) if isinstance(error, RateLimited) else CannotConnect(str(error))
 
 

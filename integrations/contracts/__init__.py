@@ -28,7 +28,9 @@ Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
 # the MCP servers.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
 ImportedSource = Literal["mailbox", "calendar_file"]
-ConnectedSource = Literal["imap", "jmap", "caldav", "webdav", "github_issues", "jira_issues"]
+ConnectedSource = Literal[
+    "imap", "jmap", "google_mail", "caldav", "webdav", "github_issues", "jira_issues"
+]
 Source = Literal[ProvidedSource, ConnectedSource, ImportedSource, "mcp"]
 ContentType = Literal["email", "document", "event", "issue", "message"]
 

@@ -139,6 +139,30 @@ JMAP = Provider(
         ),
     ),
 )
+# The same at Gmail, over its own API: it refuses no write for a version, and sends each draft once.
+GOOGLE_MAIL = Provider(
+    name="google_mail",
+    label="Gmail",
+    connectors=(
+        Connector(
+            source="google_mail",
+            kind="mail",
+            label="Mailbox (Gmail)",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                repeat="by_key",
+                repeats={"send_email": "never", "forward_email": "never", "create_draft": "never"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # A calendar of somebody's own. Its server creates under a name once and changes only the version
 # that was looked at, so a repeat does no harm; which write made an event stands in the event.
 CALDAV = Provider(
@@ -257,6 +281,7 @@ PROVIDERS: tuple[Provider, ...] = (
     DATA_SERVICE,
     IMAP,
     JMAP,
+    GOOGLE_MAIL,
     CALDAV,
     WEBDAV,
     GITHUB,

@@ -3,6 +3,7 @@ of the matrix in docs/providers.md (`scripts.servers`)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,7 @@ from django.utils import timezone
 from integrations.accounts import catalogue
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials, sealing
+from integrations.credentials.oauth import Tokens
 from integrations.exceptions import Rejected
 from integrations.models import Account, ProviderResource
 from integrations.network import http
@@ -21,7 +23,7 @@ from integrations.providers.caldav import trial
 from integrations.providers.imap import connection
 from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
-from tests import jira_world as jira
+from tests import google_world, jira_world as jira
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.file_world import needs_files, running_files
@@ -32,6 +34,7 @@ from tests.integrations.providers.rooms import (
     SandboxRooms,
     ServedCalendar,
     ServedFiles,
+    ServedGmail,
     ServedMailbox,
     ServedTracker,
     try_tracker,
@@ -62,6 +65,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Postfix": running_postfix,
         "Cyrus": running_cyrus,
         "GitHub": running_github,
+        "Gmail": google_world.running_gmail,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
         "Sandbox": running_sandbox,
@@ -112,6 +116,18 @@ def opened(
             drive = webdav.try_url(server.origin, user_name=USER, secret=PASSWORD, readers=[])
             row = kept("webdav", ADDRESS, USER, drive.server.to_json())
             return ServedFiles(account=row.ref(), server=server)
+        if name == "Gmail":
+            gmail = mail_servers(name)
+            gmail.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(gmail.trusted))
+            tokens = Tokens(
+                access=google_world.TOKEN,
+                refresh="r",
+                expires_at=timezone.now() + timedelta(hours=1),
+            )
+            me, servers = google_world.ADDRESS, {"api": gmail.api}
+            row = kept("google_mail", me, me, servers, secret=tokens.to_text())
+            return ServedGmail(account=row.ref(), gmail=gmail)
         world = mail_servers(name)
         monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
         address = f"{uuid4().hex[:12]}@{DOMAIN}"

@@ -23,7 +23,7 @@ from tests.guardrails.office import Office
 from tests.guardrails.values import account
 
 WRITTEN_TO = {
-    *("gmail", "imap", "jmap", "gdrive", "calendar", "caldav", "jira", "mcp"),
+    *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "jira", "mcp"),
     *("github_issues", "jira_issues", "webdav"),
 }
 WRITERS: dict[str, type] = {
@@ -41,6 +41,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "gmail",
         "imap",
         "jmap",
+        "google_mail",
     ]
     assert {one.source for one in BY_SOURCE.values() if one.is_writable} == WRITTEN_TO
     assert {

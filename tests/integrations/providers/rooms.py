@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from email import message_from_bytes, policy
 from typing import Any
 
+from django.utils import timezone
+
 from integrations.accounts import reads, writes
 from integrations.contracts import AccountRef
+from integrations.credentials.oauth import Tokens
 from integrations.exceptions import NotFound
 from integrations.ports.registry import BY_SOURCE
 from integrations.providers.caldav import trial as caldav_trial
 from integrations.providers.github import trial as github_trial
 from integrations.providers.github.servers import read_server
+from integrations.providers.google_mail import trial as gmail_trial
 from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
@@ -20,11 +24,12 @@ from integrations.providers.jmap import trial as jmap_trial
 from integrations.providers.trackers.trial import Tried
 from integrations.providers.webdav import trial as webdav_trial
 from scripts.servers import OPERATIONS
-from tests import file_world as files
+from tests import file_world as files, google_world
 from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
 from tests.file_world import FileServer
 from tests.github_world import PLANS, GitHub
+from tests.google_world import Gmail
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
 from tests.jira_world import ADDRESS, PROJECT, Jira
@@ -101,6 +106,36 @@ class ServedMailbox(Room):
             text = mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
             found.append((sorted(receivers), str(mail["Subject"]), text.rstrip("\n")))
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedGmail(Room):
+    """At the fake of Gmail, as its user's own browser shows it. No test leaves a request or an
+    answer behind that Google does not describe."""
+
+    gmail: Gmail
+    folder: str = "Label_7"
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=google_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = gmail_trial.try_account(
+            tokens, address=self.account.address, api=self.gmail.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def make_folder(self) -> None:
+        pass  # its user has made that label
+
+    def receive(self, subject: str, body: str = "At noon?", answers: str = "") -> str:
+        headers = {"In_Reply_To": answers} if answers else {}
+        return str(self.gmail.receive(subject, body, **headers).mail["Message-ID"])
+
+    def held(self) -> dict[str, set[str]]:
+        assert self.gmail.problems == []
+        return self.gmail.by_subject()
+
+    def sent(self) -> list[tuple[list[str], str, str]]:
+        return list(self.gmail.out)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0008_kept_answers'),
+        ('integrations', '0010_own_files'),
     ]
 
     operations = [

@@ -1,0 +1,122 @@
+"""Connecting accounts whose users sign in at their provider's own page (OAuth 2.0).
+
+Who asks gets the address of that page, and a ticket that they keep for the one browser that goes
+there. What the browser comes back with is good together with that ticket alone, for half an hour.
+Then the account is tried and offered like any other (`integrations.accounts.connecting`).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.core import signing
+
+from integrations.accounts import connecting, trials
+from integrations.accounts.connecting import Offer, Wish
+from integrations.accounts.trials import Found
+from integrations.contracts import ConnectedSource
+from integrations.credentials import oauth
+from integrations.credentials.oauth import AuthorizationServer, Tokens
+from integrations.exceptions import Rejected
+from integrations.providers.google.servers import GOOGLE, HOW_LONG
+from integrations.providers.google_mail.trial import SCOPES
+
+GOOD_FOR = timedelta(minutes=30)
+SALT = "integrations.accounts.consent"
+BEGIN_AGAIN = "This sign-in was begun elsewhere, or more than half an hour ago. Begin it again."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the users of a source sign in, what for, and how long that lasts, in words."""
+
+    server: AuthorizationServer
+    scopes: tuple[str, ...]
+    how_long: str
+    try_it: Callable[[Tokens, str], Found]
+
+
+PLACES: Mapping[ConnectedSource, Place] = {
+    "google_mail": Place(
+        server=GOOGLE, scopes=SCOPES, how_long=HOW_LONG, try_it=trials.try_google_mail
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    """`page` is where the user signs in. Whoever has the `ticket` can finish it: it belongs into
+    the session of that user's browser, and is shown to nobody."""
+
+    page: str
+    ticket: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    wish: Wish
+    found: Found
+    offer: Offer
+
+
+def place_of(source: str) -> Place | None:
+    """None for a source that wants a password or a token."""
+    return next((one for name, one in PLACES.items() if name == source), None)
+
+
+def begin(wish: Wish, *, by: str, redirect: str) -> Begun:
+    """`by` names who may finish it, and `redirect` is the very address that the browser comes back
+    to. Raises what `connecting.check` raises, and NotPermitted where this installation has no
+    client there."""
+    connecting.check(wish)
+    place = PLACES[wish.source]
+    state, verifier = oauth.new_secret(), oauth.new_secret()
+    page = oauth.page_url(
+        place.server,
+        oauth.client_of(place.server),
+        scopes=place.scopes,
+        redirect=redirect,
+        state=state,
+        verifier=verifier,
+        address=wish.address,
+    )
+    kept = {"by": by, "wish": wish.to_json(), "redirect": redirect}
+    kept |= {"state": state, "verifier": verifier}
+    return Begun(page=page, ticket=signing.dumps(kept, salt=SALT))
+
+
+def finish(ticket: str, answer: Mapping[str, str], *, by: str) -> Finished:
+    """`answer` has the parameters that the browser came back with. The code is exchanged, and the
+    account tried. Raises ProviderError with a sentence, sealing.BadKey, and ValidationError for
+    values that no account can have."""
+    kept = _open(ticket)
+    if kept["by"] != by:
+        raise Rejected(BEGIN_AGAIN)
+    wish = Wish.from_json(kept["wish"])
+    connecting.check(wish)
+    place = PLACES[wish.source]
+    code = oauth.read_code(place.server, answer, state=kept["state"])
+    tokens = oauth.exchange(
+        place.server,
+        oauth.client_of(place.server),
+        code=code,
+        redirect=kept["redirect"],
+        verifier=kept["verifier"],
+    )
+    found = place.try_it(tokens, wish.address)
+    offer = connecting.make_offer(wish, found.servers, secret=tokens.to_text())
+    return Finished(wish=wish, found=found, offer=offer)
+
+
+def wish_of(ticket: str) -> Wish:
+    """What a ticket is for. Raises Rejected for one that is too old, or changed."""
+    return Wish.from_json(_open(ticket)["wish"])
+
+
+def _open(ticket: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = signing.loads(ticket, salt=SALT, max_age=GOOD_FOR)
+    except signing.BadSignature as error:
+        raise Rejected(BEGIN_AGAIN) from error
+    return found

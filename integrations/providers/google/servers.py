@@ -1,0 +1,51 @@
+"""Where Google's users sign in, and what Remit asks them for. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from integrations.credentials.oauth import AuthorizationServer
+
+# Without the two, Google gives no refresh token to somebody who agreed before.
+GOOGLE = AuthorizationServer(
+    name="google",
+    label="Google",
+    issuer="https://accounts.google.com",
+    authorize="https://accounts.google.com/o/oauth2/v2/auth",
+    token="https://oauth2.googleapis.com/token",  # noqa: S106  # an address
+    more={"access_type": "offline", "prompt": "consent"},
+)
+MODIFY_MAIL = "https://www.googleapis.com/auth/gmail.modify"
+MAIL_API = "https://gmail.googleapis.com/gmail/v1"
+HOW_LONG = (
+    "How long the consent lasts, Google decides by the kind of project that the client belongs to. "
+    "Internal to a Workspace: until somebody takes it back. Published and verified: the same; "
+    "unused for six months, it ends. In testing: seven days, then the user signs in again. A "
+    "changed password ends a consent to mail."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoogleService:
+    """As a credential keeps it. `ends_at`: when the consent ends, where Google says so."""
+
+    api: str
+    ends_at: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"api": self.api, "ends_at": self.ends_at}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "GoogleService":
+        return cls(api=str(data["api"]), ends_at=str(data.get("ends_at", "")))
+
+
+def service(api: str, *, ends_at: datetime | None) -> GoogleService:
+    return GoogleService(api=api, ends_at=ends_at.isoformat() if ends_at else "")
+
+
+def missing(wanted: Sequence[str], granted: Sequence[str]) -> tuple[str, ...]:
+    """What the user did not agree to: Google's page lets them leave out each part. An answer that
+    names no scopes granted what was asked for (RFC 6749, 5.1)."""
+    return tuple(one for one in wanted if granted and one not in granted)

@@ -1,0 +1,94 @@
+"""What became of a write to a Gmail mailbox, by what Remit kept of it and by what Gmail shows.
+
+A mail goes out from a draft, and Gmail takes each draft once. So a draft that is still there was
+not sent; it is deleted, and then it cannot be sent any more. One that is gone was sent, and the
+mail is found in its thread by Remit's mark.
+"""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import NotFound
+from integrations.models import MailWrite
+from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers.google_mail.mails import ME, Mails, mails_of
+from integrations.providers.imap import progress
+from integrations.providers.imap.evidence import SENDING
+
+# Gmail shows what it was sent a moment ago late.
+SHOWN_WITHIN = timedelta(minutes=10)
+LATE, AGAIN = timedelta(minutes=2), timedelta(seconds=30)
+CALLED_OFF = "The mail had not left Remit, and cannot leave any more."
+
+
+def find(account: AccountRef, key: str) -> Evidence:
+    """Raises ProviderError where Gmail has to be asked and is away. What is said to be not sent
+    will not be sent by a process that hangs, either: its draft is gone."""
+    row = MailWrite.objects.filter(account_id=account.id, key=key).first()
+    if row is None or row.operation in SENDING:
+        if progress.call_off(account.id, key):
+            return NotPerformed(proof=CALLED_OFF)
+        row = MailWrite.objects.get(account_id=account.id, key=key)
+    if row.state == progress.DONE:
+        return Performed(response=row.answer, at=row.changed_at)
+    mails = mails_of(account)
+    if row.operation in SENDING:
+        return _of_sending(row, mails)
+    if row.operation == "create_draft":
+        return _of_draft(row, mails)
+    return _of_change(row, mails)
+
+
+def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
+    try:
+        mails.session.send("DELETE", f"{ME}/drafts/{row.target['draft_id']}")
+    except NotFound:
+        return _of_mail(row, mails)
+    progress.refuse(row)
+    return NotPerformed(proof="The draft that it was to be sent from was still there, and is not.")
+
+
+def _of_mail(row: MailWrite, mails: Mails) -> Evidence:
+    thread_id = row.target["thread_id"]
+    if said := mails.sent_in(thread_id, row.key):
+        answer = {
+            "id": said.id,
+            "thread_id": said.thread_id,
+            "message_id": row.target["message_id"],
+        }
+        return Performed(response=answer, at=row.changed_at)
+    until, now = row.changed_at + SHOWN_WITHIN, timezone.now()
+    # A person may have thrown away the draft, or the mail.
+    return CannotTell(ask_again_at=min(now + AGAIN, until) if now < until else None)
+
+
+def _of_draft(row: MailWrite, mails: Mails) -> Evidence:
+    for said in mails.drafts_of(row.key):
+        answer = {"id": said.id, "thread_id": said.message.thread_id}
+        return Performed(response=answer, at=row.changed_at)
+    late = row.changed_at + LATE
+    if timezone.now() < late:
+        return CannotTell(ask_again_at=late)
+    return NotPerformed(proof="Gmail's newest drafts hold none of this key.")
+
+
+def _of_change(row: MailWrite, mails: Mails) -> Evidence:
+    """A change of a mail is there or not, and making it again changes nothing."""
+    wanted = str(row.target.get("id", ""))
+    if row.operation == "delete_draft":
+        try:
+            mails.draft(wanted)
+        except NotFound:
+            return Performed(response={}, at=row.changed_at)
+        return NotPerformed(proof="The draft is still there.")
+    try:
+        said = mails.get(wanted)
+    except NotFound:
+        return NotPerformed(proof="The mail is not in the mailbox any more.")
+    if set(row.target["add"]) <= set(said.labels) and set(said.labels).isdisjoint(
+        row.target["remove"]
+    ):
+        return Performed(response={"id": said.id}, at=row.changed_at)
+    return NotPerformed(proof="The mail is where and as it was before.")

@@ -1,0 +1,88 @@
+"""Trying a mailbox at Gmail with what a consent gave, before anything is stored. Nothing is changed
+there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.credentials.oauth import Tokens
+from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
+from integrations.ports.evidence import Ability
+from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, missing, service
+from integrations.providers.google.session import GoogleSession, SignInRefused
+from integrations.providers.google_mail.answers import LabelSaid, Profile
+from integrations.providers.google_mail.mails import CHECKS_AS, ME
+from integrations.providers.trackers import trial
+from integrations.providers.trackers.session import parse
+
+SCOPES = (MODIFY_MAIL,)
+HOST = "gmail.googleapis.com"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A sign-in that worked, and what there is."""
+
+    servers: dict[str, Any]
+    mails: int
+    abilities: tuple[Ability, ...]
+
+
+def try_account(found: Tokens, *, address: str, api: str = MAIL_API) -> Tried:
+    """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
+    not agree to all."""
+    if missing(SCOPES, found.scopes):
+        raise Rejected(
+            "Google was not told that Remit may read and change the mail. Begin again, and leave "
+            "every box at Google ticked."
+        )
+
+    def token(refused: str) -> str:
+        if refused:
+            raise SignInRefused("Google does not take the consent that it just gave.")
+        return found.access
+
+    session = GoogleSession(api, token, slot=trial.slots())
+    try:
+        profile = parse(Profile, session.get(f"{ME}/profile"))
+        inbox = parse(LabelSaid, session.get(f"{ME}/labels/INBOX"))
+    except RateLimited as error:
+        raise RateLimited("Google takes no more requests now. Try again later.") from error
+    except Unavailable as error:
+        raise Unavailable("Google does not answer. Try again later.") from error
+    except ProviderError as error:
+        raise type(error)(
+            "Google does not show this mailbox. Is the Gmail API switched on in the project that "
+            "the client belongs to, and Gmail for this user?",
+            said=error.said,
+        ) from error
+    if profile.address.casefold() != address.casefold():
+        raise Rejected(
+            f"Somebody signed in as {profile.address}, and {address} is to be connected. Begin "
+            "again, and choose that one."
+        )
+    servers = service(api, ends_at=found.ends_at).to_json()
+    return Tried(servers=servers, mails=inbox.mails, abilities=tuple(_abilities()))
+
+
+def _abilities() -> Iterator[Ability]:
+    looked = "Remit writes down what it is about to do, and Gmail shows what became of it."
+    rows = (
+        ("Read and search", "A", "Reading changes nothing there."),
+        ("Mark as read", "B", looked),
+        ("Label", "B", looked),
+        ("Archive and move", "B", f"{looked} A mail is moved by a label."),
+        ("Put into the trash", "B", looked),
+        (
+            *("Write drafts and take them back", "C"),
+            "A draft carries a mark, and is found again among the newest.",
+        ),
+        (
+            *("Send, answer and forward", "B"),
+            "A mail is sent from a draft, and Gmail takes each draft once. If the answer is lost, "
+            "the draft shows what became of it; nothing is ever sent twice.",
+        ),
+        ("Know who really sent a mail", "B", f"{CHECKS_AS} writes down what it found out."),
+    )
+    for what, grade, why in rows:
+        yield Ability(what=what, grade=grade, why=why)
