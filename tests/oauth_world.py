@@ -121,7 +121,7 @@ class _Said:
 
 @dataclass(kw_only=True)
 class OAuthServer:
-    """`renewals` are the refresh tokens that were given, in order. `hold`: renewals wait until it
+    """`renewals` are the refresh tokens that were given, in order. `gate`: renewals wait until it
     is set. `lasts` is how long an access token does; `extra` is added to each answer."""
 
     origin: str = ""
@@ -131,7 +131,7 @@ class OAuthServer:
     renewals: list[str] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
-    hold: threading.Event = field(default_factory=threading.Event)
+    gate: threading.Event = field(default_factory=threading.Event)
     lasts: int = 3600
     fail: list[int] = field(default_factory=list)  # statuses of the next answers of tokens
     extra: dict[str, Any] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class OAuthServer:
     def reset(self) -> None:
         self.codes, self.given, self.renewals = {}, [], []
         self.most_at_once, self.lasts, self.fail, self.extra = 0, 3600, [], {}
-        self.hold.set()
+        self.gate.set()
 
     def agree(self, page: str) -> dict[str, str]:
         """The user agrees at the page; the parameters that they come back with."""
@@ -181,7 +181,7 @@ class OAuthServer:
         try:
             if renews:
                 self.renewals.append(form["refresh_token"])
-                self.hold.wait(10)
+                self.gate.wait(10)
             if self.fail:
                 return self.fail.pop(0), {"error": "later"}
             asked = _Asked("POST", f"{self.origin}{path}", form)
@@ -291,7 +291,7 @@ class _RefreshGrant(grants.RefreshTokenGrant):  # type: ignore[misc]  # untyped
 @contextlib.contextmanager
 def running_oauth() -> Iterator[OAuthServer]:
     world = OAuthServer()
-    world.hold.set()
+    world.gate.set()
 
     def token(request: Request) -> Response:  # in a thread: a renewal may be held
         form = dict(parse_qsl(request.state.body.decode(), keep_blank_values=True))

@@ -45,9 +45,9 @@ PLACES: Mapping[ConnectedSource, Place] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Begun:
-    """`page` is where the user signs in. Whoever has the `ticket` can finish it: it belongs into
-    the session of that user's browser, and is shown to nobody."""
+class Started:
+    """`page` is where the user signs in. Anybody who has the `ticket` can finish it: it belongs
+    into the session of that user's browser, and is shown to nobody."""
 
     page: str
     ticket: str
@@ -65,7 +65,7 @@ def place_of(source: str) -> Place | None:
     return next((one for name, one in PLACES.items() if name == source), None)
 
 
-def begin(wish: Wish, *, by: str, redirect: str) -> Begun:
+def begin(wish: Wish, *, by: str, redirect: str) -> Started:
     """`by` names who may finish it, and `redirect` is the very address that the browser comes back
     to. Raises what `connecting.check` raises, and NotPermitted where this installation has no
     client there."""
@@ -81,28 +81,28 @@ def begin(wish: Wish, *, by: str, redirect: str) -> Begun:
         verifier=verifier,
         address=wish.address,
     )
-    kept = {"by": by, "wish": wish.to_json(), "redirect": redirect}
-    kept |= {"state": state, "verifier": verifier}
-    return Begun(page=page, ticket=signing.dumps(kept, salt=SALT))
+    data = {"by": by, "wish": wish.to_json(), "redirect": redirect}
+    data |= {"state": state, "verifier": verifier}
+    return Started(page=page, ticket=signing.dumps(data, salt=SALT))
 
 
 def finish(ticket: str, answer: Mapping[str, str], *, by: str) -> Finished:
     """`answer` has the parameters that the browser came back with. The code is exchanged, and the
     account tried. Raises ProviderError with a sentence, sealing.BadKey, and ValidationError for
     values that no account can have."""
-    kept = _open(ticket)
-    if kept["by"] != by:
+    data = _open(ticket)
+    if data["by"] != by:
         raise Rejected(BEGIN_AGAIN)
-    wish = Wish.from_json(kept["wish"])
+    wish = Wish.from_json(data["wish"])
     connecting.check(wish)
     place = PLACES[wish.source]
-    code = oauth.read_code(place.server, answer, state=kept["state"])
+    code = oauth.read_code(place.server, answer, state=data["state"])
     tokens = oauth.exchange(
         place.server,
         oauth.client_of(place.server),
         code=code,
-        redirect=kept["redirect"],
-        verifier=kept["verifier"],
+        redirect=data["redirect"],
+        verifier=data["verifier"],
     )
     found = place.try_it(tokens, wish.address)
     offer = connecting.make_offer(wish, found.servers, secret=tokens.to_text())

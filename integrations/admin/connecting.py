@@ -80,13 +80,13 @@ def signed_in_page(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
     and in the session that went there alone."""
     if not request.user.has_perm(RIGHT):
         raise PermissionDenied
-    kept = request.session.pop(IN_SESSION, {"ticket": "", "organisation": ""})
-    organisation = staff.find_organisation(request.user, kept["organisation"])
+    stored = request.session.pop(IN_SESSION, {"ticket": "", "organisation": ""})
+    organisation = staff.find_organisation(request.user, stored["organisation"])
     source = next(iter(consent.PLACES))
     context |= {"grades": GRADES, "organisation": organisation, "source": source}
     if organisation is not None:
         with _problems(context):
-            _finish(request, context, organisation, kept["ticket"])
+            _finish(request, context, organisation, stored["ticket"])
     return TemplateResponse(request, TEMPLATE, context | {"title": TITLES[context["source"]]})
 
 
@@ -126,9 +126,9 @@ def _begin(
     request: HttpRequest, context: dict[str, Any], organisation: Organisation, wish: Wish
 ) -> None:
     redirect = f"{settings.PUBLIC_URL or request.build_absolute_uri('/')[:-1]}{reverse(SIGNED_IN)}"
-    begun = consent.begin(wish, by=_name(request, organisation), redirect=redirect)
-    request.session[IN_SESSION] = {"ticket": begun.ticket, "organisation": organisation.slug}
-    context |= {"page": begun.page, "wish": wish}
+    started = consent.begin(wish, by=_name(request, organisation), redirect=redirect)
+    request.session[IN_SESSION] = {"ticket": started.ticket, "organisation": organisation.slug}
+    context |= {"page": started.page, "wish": wish}
 
 
 def _finish(

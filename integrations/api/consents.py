@@ -1,5 +1,5 @@
-"""The API of accounts whose users sign in at their provider's own page: begun and finished through
-their frontend, whose address the browser comes back to."""
+"""The API of accounts whose users sign in at their provider's own page: started and finished
+through their frontend, whose address the browser comes back to."""
 
 from typing import Any
 
@@ -80,13 +80,13 @@ class ConsentsView(ApiView):
         )
         by = name_of(caller, wish.user_id)
         try:
-            begun = consent.begin(wish, by=by, redirect=given["redirect_url"])
+            started = consent.begin(wish, by=by, redirect=given["redirect_url"])
         except InvalidRow as error:
             raise exceptions.ValidationError(error.message_dict) from error
         except ProviderError as error:
             raise refusal_of(error) from error
         how_long = consent.PLACES[wish.source].how_long
-        return Response({"page": begun.page, "ticket": begun.ticket, "how_long": how_long})
+        return Response({"page": started.page, "ticket": started.ticket, "how_long": how_long})
 
 
 class FinishView(ApiView):

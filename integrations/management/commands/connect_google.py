@@ -56,9 +56,9 @@ class Command(BaseCommand):
         )
         by = f"{BY} {secrets.token_hex(8)}"
         with connect_mailbox.sentences(), WayBack(options["port"]) as back:
-            begun = consent.begin(wish, by=by, redirect=back.url)
-            self.stdout.write(f"Open this in a browser on this machine:\n\n{begun.page}\n")
-            finished = consent.finish(begun.ticket, back.wait(), by=by)
+            started = consent.begin(wish, by=by, redirect=back.url)
+            self.stdout.write(f"Open this in a browser on this machine:\n\n{started.page}\n")
+            finished = consent.finish(started.ticket, back.wait(), by=by)
             self.say(finished.found)
             if options["try_only"]:
                 return

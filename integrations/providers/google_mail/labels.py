@@ -19,7 +19,7 @@ def own(said: Iterable[LabelSaid]) -> dict[str, str]:
     return {one.id: one.name for one in said if one.type == "user"}
 
 
-def shown(labels: Iterable[str], own: Iterable[str]) -> tuple[str, ...]:
+def visible(labels: Iterable[str], own: Iterable[str]) -> tuple[str, ...]:
     """Without Gmail's own opinions of a mail (categories, importance), which who writes can
     sway."""
     known = SYSTEM_LABELS | set(own)

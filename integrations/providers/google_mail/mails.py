@@ -135,14 +135,14 @@ class Mails:
         read = reading.read_mail(raw, fallback_date=said.arrived, trusted_server=CHECKS_AS)
         # The bytes of the n-th attachment are found again by the mail and n.
         parsed = read.with_files(lambda number: f"{said.id}.{number + 1}")
-        shown = labels.shown(said.labels, self.own_labels)
+        visible = labels.visible(said.labels, self.own_labels)
         email = parsed.model_copy(
             update={
                 "id": said.id,
                 "thread_id": said.thread_id,
-                "labels": shown,
-                "is_read": UNREAD not in shown,
-                "is_starred": STARRED in shown,
+                "labels": visible,
+                "is_read": UNREAD not in visible,
+                "is_starred": STARRED in visible,
             }
         )
         return Found(said=said, raw=raw, email=email)

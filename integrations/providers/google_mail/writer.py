@@ -42,8 +42,8 @@ class GmailWriter(MailboxWriter[Mails]):
                     return _answer(known.id, known.message.thread_id, message)
             else:
                 progress.aim(row, {"tried": True})
-            made = _draft(mails, message, self._thread(mails, mail))
-            return _answer(made.id, made.message.thread_id, message)
+            draft = _draft(mails, message, self._thread(mails, mail))
+            return _answer(draft.id, draft.message.thread_id, message)
 
         return self._written("create_draft", key, write)
 
@@ -98,17 +98,17 @@ class GmailWriter(MailboxWriter[Mails]):
                 mails.session.send("DELETE", f"{ME}/drafts/{left.id}")
         progress.aim(row, {"tried": True})
         message = written(mails)
-        made = _draft(mails, message, self._thread(mails, mail))
-        about = {"draft_id": made.id, "thread_id": made.message.thread_id}
+        draft = _draft(mails, message, self._thread(mails, mail))
+        about = {"draft_id": draft.id, "thread_id": draft.message.thread_id}
         try:
             progress.aim(row, {**about, "message_id": str(message["Message-ID"])})
             progress.submit(row)
-            said = mails.session.send("POST", f"{ME}/drafts/send", {"id": made.id})
+            said = mails.session.send("POST", f"{ME}/drafts/send", {"id": draft.id})
         except ProviderError as error:
             if not error.outcome_unknown:
                 progress.refuse(row)
                 with suppress(ProviderError):
-                    mails.session.send("DELETE", f"{ME}/drafts/{made.id}")
+                    mails.session.send("DELETE", f"{ME}/drafts/{draft.id}")
             raise
         sent = parse(MessageSaid, said)
         answer = _answer(sent.id, sent.thread_id, message)

@@ -265,7 +265,7 @@ def test_the_command_waits_for_the_browser_to_come_back(
     pages: list[str] = []
     begin = consent.begin
 
-    def begun(*given: Any, **more: Any) -> consent.Begun:
+    def begun(*given: Any, **more: Any) -> consent.Started:
         found = begin(*given, **more)
         pages.append(found.page)
         oauth_world.REDIRECTS.append(more["redirect"])

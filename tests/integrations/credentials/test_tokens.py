@@ -101,7 +101,7 @@ def test_while_one_renews_others_go_on_with_what_is_good_yet(
     assert server.renewals == []
 
 
-def test_whoever_waits_too_long_sends_nothing(
+def test_a_process_that_waits_too_long_sends_nothing(
     row: AccountRef, server: OAuthServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_in(row, ended(agreed(server)))
@@ -221,7 +221,7 @@ def test_of_many_that_find_it_ended_one_renews_it(
     row: AccountRef, server: OAuthServer, threads: ThreadPoolExecutor
 ) -> None:
     old = sign_in(row, ended(agreed(server)))
-    server.hold.clear()
+    server.gate.clear()
     begun = threading.Barrier(5)
 
     def use() -> str:
@@ -233,7 +233,7 @@ def test_of_many_that_find_it_ended_one_renews_it(
 
     found = [threads.submit(use) for _ in range(4)]
     begun.wait(10)
-    server.hold.set()
+    server.gate.set()
 
     assert len({one.result(20) for one in found}) == 1
     assert (server.renewals, server.most_at_once) == ([old.refresh], 1)

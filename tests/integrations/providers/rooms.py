@@ -135,7 +135,7 @@ class ServedGmail(Room):
         return self.gmail.by_subject()
 
     def sent(self) -> list[tuple[list[str], str, str]]:
-        return list(self.gmail.out)
+        return [(sorted(to), subject, text) for to, subject, text in self.gmail.out]
 
 
 @dataclass(frozen=True, kw_only=True)
