@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0010_own_files'),
+        ('integrations', '0012_past_mail_scope'),
     ]
 
     operations = [
