@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,12 @@ PAGE = PROJECT_DIR / "docs" / "deployment.md"
 def read_pairs(path: Path) -> dict[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if line)
+
+
+def end_whole(program: "subprocess.Popen[bytes]") -> None:
+    """With what it started, which outlives a cluster that is killed."""
+    with suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -119,9 +125,10 @@ def test_the_services_start_from_their_own_commands_are_ready_and_stop_in_time(h
                     env=host.environment(name),
                     stdout=log,
                     stderr=log,
+                    start_new_session=True,
                 )
             )
-            stack.callback(programs[name].kill)
+            stack.callback(end_whole, programs[name])
 
         def is_ready() -> bool:
             for name, program in programs.items():

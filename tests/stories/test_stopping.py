@@ -29,6 +29,7 @@ from tests.model_server import Paused, calls
 from tests.office import Office, until
 from tests.program import own_database
 from tests.stories.steps import scripted
+from tests.test_deploy_programs import end_whole
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,12 +50,13 @@ def program(*arguments: str, log: Path, **variables: str) -> Iterator["subproces
             env=os.environ | own_database() | variables,
             stdout=output,
             stderr=output,
+            start_new_session=True,
         ) as process,
     ):
         try:
             yield process
         finally:
-            process.kill()
+            end_whole(process)
 
 
 @contextmanager
