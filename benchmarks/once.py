@@ -2,13 +2,14 @@
 
     make bench NAME=once             (ONCE=300 for fewer writes)
 
-Workers do writes of every kind through the executor on real servers: a mail server (Dovecot, and
-SMTP that delivers what it takes by LMTP) and calendar servers (Radicale, Xandikos). A proxy cuts,
-delays or swallows half of all connections at a random byte; workers are killed (SIGKILL) at random
-and begun again. Whatever the policy would ask a person about is done, because this is about what
-follows a decision. Afterwards recovery runs, and what each server holds is compared with the
-ledger, action by action. The last line is JSON; the exit code is 1 if anything was done twice,
-without a row, or said to have failed although it happened. The database is its own.
+Workers do writes of every kind through the executor on real servers: mail (Dovecot behind Postfix,
+and Cyrus over JMAP), calendars (Radicale, Xandikos), files (WsgiDAV), and issues at fakes of GitHub
+and Jira. A proxy cuts, delays or swallows half of all connections at a random byte; workers are
+killed (SIGKILL) at random and begun again. Whatever the policy would ask a person about is done,
+because this is about what follows a decision. Afterwards recovery runs, and what each server holds
+is compared with the ledger, action by action. What is left to a person is counted by cuts, too: by
+the conversations that a fault broke off. The last line is JSON; the exit code is 1 if anything was
+done twice, without a row, or said to have failed although it happened. The database is its own.
 """
 
 import json
@@ -19,39 +20,23 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.cut_servers import SECONDS, Servers
 from benchmarks.database import own_database  # after the path
 from benchmarks.kills import forked
+from benchmarks.write_plans import FOLDER, SENDING, Write
 
 WRITES, WORKERS = int(os.environ.get("ONCE", "2000")), 3
-SECONDS = 3.0  # that a server is waited for
-BYTES = 24_000  # of a conversation in which something may happen
-KINDS = {
-    "imap": ("archive", "mark_read", "trash_email", "draft"),
-    "smtp": ("send_email", "forward_email"),
-    "caldav": ("create_calendar_event", "update_calendar_event", "cancel_calendar_event"),
-}
 os.environ.setdefault("LOG_LEVEL", "ERROR")
-TOM, MARK = "tom@office.test", "X-REMIT-ACTION:"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Write:
-    action_id: UUID
-    account_id: UUID
-    protocol: str
-    kind: str
-    arguments: dict[str, Any]
-    target: str = ""  # a Message-ID, or the path of an event
+MARK = "X-REMIT-ACTION:"
 
 
 def settings() -> None:
@@ -164,7 +149,7 @@ def finish(writes: list[Write]) -> None:
 
     from guardrails.execute.recovery import recover_open_attempts
 
-    for pause in (0.0, 31.0):  # a slow server may still do what it was sent
+    for pause in (0.0, 31.0, 122.0):  # a slow server may still do what it was sent
         time.sleep(pause)
         recover_open_attempts(now=timezone.now(), older_than_seconds=0)
         for one in writes:
@@ -183,133 +168,24 @@ def last_status(write: Write) -> str:
     return last.status if steps.is_final(last) else "pending"
 
 
-def draw(luck: random.Random) -> Callable[[], Any]:
-    from tests.fault_proxy import Fault
-
-    def one() -> Fault | None:
-        if luck.random() < 0.5:
-            return None
-        kind = luck.choice(["cut", "cut", "swallow", "delay"])
-        return Fault(kind, luck.choice(["up", "down"]), luck.randrange(BYTES))  # type: ignore[arg-type]
-
-    return one
-
-
-def make_account(source: str, user: str, address: str, user_name: str, servers: Any) -> Any:
-    from guardrails.actions import registry
-    from guardrails.models import AllowedAction, AllowedActionOption
-    from integrations.credentials import credentials
-    from integrations.models import Account, Organisation
-    from tests.guardrails.values import AGENT_TEXT, writes
-    from tests.mail_world import PASSWORD
-
-    organisation, _ = Organisation.objects.get_or_create(slug="office", defaults={"name": "Office"})
-    row = Account.objects.create(
-        organisation=organisation, external_user_id=user, source=source, address=address
-    )
-    credentials.keep(
-        account_id=row.id,
-        user_name=user_name,
-        servers=servers,
-        sealed=credentials.seal(PASSWORD, account_id=row.id),
-    )
-    for kind in (kind for kinds in KINDS.values() for kind in kinds):
-        if registry.BY_NAME[kind].kind != row.kind:
-            continue
-        lifted = [AGENT_TEXT] if writes(kind) else []
-        AllowedAction.objects.create(
-            account=row, action_type=kind, approval_mode="auto", conditions=lifted
-        )
-        if kind in ("send_email", "forward_email", "draft"):
-            AllowedActionOption.objects.create(
-                account=row,
-                action_type=kind,
-                source=source,
-                kind="recipient",
-                external_id=TOM,
-                name=TOM,
-            )
-    return row
-
-
-def plan_mail(world: Any, row: Any, count: int) -> Iterator[Write]:
-    from audit.ledger.ids import uuid7
-    from integrations.accounts import reads
-
-    kinds = [*KINDS["imap"], *KINDS["smtp"]]
-    for number in range(count):
-        world.deliver(
-            row.address,
-            f"From: {TOM}\r\nTo: {row.address}\r\nSubject: Offer {number}\r\n"
-            f"Message-ID: <{number}.{row.external_user_id}@office.test>\r\n"
-            f"Date: Mon, 09 Mar 2026 10:00:00 +0100\r\n\r\nHello {number}.\r\n".encode(),
-        )
-    cursor: str | None = None
-    mails: list[Any] = []
-    while True:
-        page = reads.reader(row.ref()).items(since=None, cursor=cursor, limit=100)
-        mails += page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    for number, mail in enumerate(mails):
-        kind: str = kinds[number % len(kinds)]
-        text = {"to": [TOM], "body": f"Answer {number}", "subject": f"Answer {number}"}
-        arguments: dict[str, Any] = {
-            "send_email": text,
-            "forward_email": {"email_id": mail.id, "to": [TOM], "body": "See below."},
-            "draft": {**text, "reply_to_id": mail.id},
-        }.get(kind, {"email_id": mail.id})
-        yield Write(
-            action_id=uuid7(),
-            account_id=row.id,
-            protocol="smtp" if kind in KINDS["smtp"] else "imap",
-            kind=kind,
-            arguments=arguments,
-            target=mail.message_id.strip("<>"),
-        )
-
-
-def plan_events(server: Any, row: Any, count: int) -> Iterator[Write]:
-    from audit.ledger.ids import uuid7
-    from integrations.providers.caldav import events
-    from tests.calendar_world import event
-
-    times = {"start": "2099-03-09T12:00:00+00:00", "end": "2099-03-09T13:00:00+00:00"}
-    for number in range(count):
-        kind, path = KINDS["caldav"][number % 3], ""
-        if kind != "create_calendar_event":
-            name = f"{row.external_user_id}-{number}"
-            server.put(name, event(f"Plan {number}", start="20990309T100000Z"))
-            path = f"{server.calendar}{name}.ics"
-        id = events.event_id(path) if path else ""
-        arguments = {
-            "create_calendar_event": {"title": f"New {number}", **times},
-            "update_calendar_event": {"event_id": id, "title": f"Changed {number}"},
-            "cancel_calendar_event": {"event_id": id},
-        }[kind]
-        yield Write(
-            action_id=uuid7(),
-            account_id=row.id,
-            protocol="caldav",
-            kind=kind,
-            arguments=arguments,
-            target=path,
-        )
-
-
 @dataclass(frozen=True)
 class Held:
-    """What the servers hold: how often each key's own object is there, and what became of
-    targets."""
+    """What the servers hold: how often each key's own object is there, what became of targets, the
+    text of files by path, and titles of issues and texts of comments, each after its tracker."""
 
     keys: Counter[str]
     places: dict[str, list[tuple[str, frozenset[bytes]]]]
     events: dict[str, str]
+    files: dict[str, str]
+    issues: Counter[str]
 
     def times(self, write: Write, key: str) -> int:
-        if write.kind in (*KINDS["smtp"], "draft"):
+        if write.kind in (*SENDING, "draft"):
             return self.keys[key]
+        if write.protocol == "webdav":
+            return self._times_of_file(write)
+        if write.protocol == "trackers":
+            return self.issues[write.target]
         if write.protocol == "caldav":
             if write.kind == "cancel_calendar_event":
                 return int(write.target not in self.events)
@@ -318,6 +194,12 @@ class Held:
         done = any(_is_so(write.kind, *one) for one in places)
         return len(places) if done else 0
 
+    def _times_of_file(self, write: Write) -> int:
+        here, there = self.files.get(write.target), self.files.get(f"{FOLDER}/{write.target}")
+        if write.kind == "append_document":
+            return (here or "").count(write.arguments["content"])
+        return 0 if there is None else 1 + (here is not None)
+
 
 def _is_so(kind: str, folder: str, flags: frozenset[bytes]) -> bool:
     if kind == "mark_read":
@@ -325,32 +207,58 @@ def _is_so(kind: str, folder: str, flags: frozenset[bytes]) -> bool:
     return folder == {"archive": "Archive", "trash_email": "Trash"}[kind]
 
 
-def look(world: Any, boxes: list[str], calendars: list[Any]) -> Held:
+def look(servers: Servers) -> Held:
     keys: Counter[str] = Counter()
     places: dict[str, list[tuple[str, frozenset[bytes]]]] = defaultdict(list)
-    for address in (*boxes, TOM):
-        with world.client(address) as client:
-            for folder in ("INBOX", "Archive", "Trash", "Drafts"):
-                client.select_folder(folder, readonly=True)
-                wanted = ["FLAGS", "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-REMIT-ACTION)]"]
-                uids = client.search()
-                for found in (client.fetch(uids, wanted) if uids else {}).values():
-                    text = next(v for k, v in found.items() if k.startswith(b"BODY")).decode()
-                    own = re.search(r"(?im)^X-Remit-Action:\s*(\S+)", text)
-                    id = re.search(r"(?im)^Message-ID:\s*(\S+)", text)
-                    if own:
-                        keys[own[1]] += 1
-                    elif id:
-                        places[id[1].strip("<>")].append((folder, frozenset(found[b"FLAGS"])))
+    for world, boxes in servers.worlds:
+        if hasattr(world, "await_delivery"):
+            world.await_delivery()
+        for address in boxes:
+            look_into(world, address, keys, places)
+        keys.update(filter(None, (own_key(mail) for _, _, mail in world.sink.taken)))
     events: dict[str, str] = {}
-    for one in calendars:
+    for one in servers.calendars:
         events |= one.held()
     for text in events.values():
         keys.update(set(re.findall(rf"{MARK}(\S+)", text)))
-    return Held(keys, places, events)
+    issues = Counter(written(servers.trackers))
+    return Held(keys, places, events, servers.files.held(), issues)
 
 
-def judge(writes: list[Write], held: Held) -> dict[str, Any]:
+def look_into(world: Any, address: str, keys: Counter[str], places: Any) -> None:
+    with world.client(address) as client:
+        for folder in ("INBOX", "Archive", "Trash", "Drafts"):
+            client.select_folder(folder, readonly=True)
+            wanted = ["FLAGS", "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-REMIT-ACTION)]"]
+            uids = client.search()
+            for found in (client.fetch(uids, wanted) if uids else {}).values():
+                raw = next(v for k, v in found.items() if k.startswith(b"BODY"))
+                id = re.search(rb"(?im)^Message-ID:\s*(\S+)", raw)
+                if own := own_key(raw):
+                    keys[own] += 1
+                elif id:
+                    name = id[1].decode().strip("<>")
+                    places[name].append((folder, frozenset(found[b"FLAGS"])))
+
+
+def own_key(mail: bytes) -> str:
+    found = re.search(rb"(?im)^X-Remit-Action:\s*(\S+)", mail.partition(b"\r\n\r\n")[0])
+    return found[1].decode() if found else ""
+
+
+def written(trackers: list[tuple[str, Any]]) -> Iterator[str]:
+    """Every title and every comment of the trackers."""
+    for source, tracker in trackers:
+        for key, issue in tracker.issues.items():
+            fields = issue.get("fields")  # of Jira; GitHub's fake keeps comments apart
+            yield f"{source} {fields['summary'] if fields else issue['title']}"
+            comments = fields["comment"]["comments"] if fields else tracker.comments.get(key, ())
+            for one in comments:
+                said = re.search(r"Seen \d+\.", json.dumps(one["body"]))
+                yield f"{source} {said[0] if said else ''}"
+
+
+def judge(writes: list[Write], held: Held, cuts: Counter[str]) -> dict[str, Any]:
     from audit.ledger.selectors import recorded
 
     found: dict[str, Counter[str]] = defaultdict(Counter)
@@ -386,82 +294,29 @@ def judge(writes: list[Write], held: Held) -> dict[str, Any]:
         "writes": len(writes),
         **all,
         "left_to_person": left,
+        "cuts": dict(cuts),
+        "left_per_cut": {
+            name: round(count / cuts[name], 4) for name, count in left.items() if cuts[name]
+        },
         "by_protocol": {name: dict(one) for name, one in found.items()},
     }
 
 
 def measure(folder: Path, seed: int) -> dict[str, Any]:
-    from integrations.providers.caldav import trial
-    from tests.calendar_world import ADDRESS, NAMES, PASSWORD, USER, running_calendar_server
-    from tests.fault_proxy import running_proxy
-    from tests.mail_world import running_mail_world
-
     luck = random.Random(seed)  # no secret
     settings()
     with ExitStack() as stack:
-        world = stack.enter_context(running_mail_world(delivers=True))
-        writes: list[Write] = []
-        half, boxes, calendars = WRITES // 2, [], []
-
-        def proxied(port: int) -> int:
-            return stack.enter_context(running_proxy(port, draw=draw(luck))).port
-
-        row = make_account("imap", "nora", "nora@office.test", "nora@office.test", world.servers)
-        boxes.append(row.address)
-        writes += plan_mail(world, row, half)
-        servers = world.servers
-        servers["imap"]["port"] = proxied(world.imap)
-        servers["smtp"]["port"] = proxied(world.smtp)
-        point_to(row, servers)
-        for name in NAMES:
-            server = stack.enter_context(running_calendar_server(name))
-            calendars.append(server)
-            trust(folder, world.folder / "ca.pem", *(one.trusted for one in calendars))
-            tried = trial.try_urls([server.origin], user_name=USER, secret=PASSWORD)
-            known = json.dumps(tried.server.to_json())
-            row = make_account("caldav", name, ADDRESS, USER, json.loads(known))
-            writes += plan_events(server, row, (WRITES - half) // len(NAMES))
-            read_in(row)
-            port = server.origin.rpartition(":")[2]
-            point_to(row, json.loads(known.replace(f":{port}", f":{proxied(int(port))}")))
+        servers = Servers(stack, folder, luck)
+        writes = servers.plan(WRITES)
+        print(f"{len(writes)} writes are planned.", file=sys.stderr)
         luck.shuffle(writes)
         began = time.monotonic()
         killed = run(writes, folder, luck)
         seconds = time.monotonic() - began
+        cuts = servers.cuts()
         finish(writes)
-        said = judge(writes, look(world, boxes, calendars))
+        said = judge(writes, look(servers), cuts)
     return said | {"kills": killed, "seconds": round(seconds, 1), "seed": seed}
-
-
-def trust(folder: Path, *authorities: Path) -> None:
-    from integrations.network import http
-
-    joined = folder / "authorities.pem"
-    joined.write_bytes(b"".join(one.read_bytes() for one in authorities))
-    os.environ["SSL_CERT_FILE"] = str(joined)
-    http.close_clients()
-
-
-def point_to(row: Any, servers: Any) -> None:
-    from integrations.models import Credential
-    from integrations.network import http
-    from integrations.providers.imap import connection
-
-    Credential.objects.filter(account=row).update(servers=servers)
-    connection.close_idle()
-    http.close_clients()
-
-
-def read_in(row: Any) -> None:
-    """The events' places are known by reading them once."""
-    from integrations.accounts import reads
-
-    cursor = None
-    while True:
-        page = reads.reader(row.ref()).items(since=None, cursor=cursor, limit=100)
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def main() -> int:

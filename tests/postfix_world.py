@@ -32,9 +32,15 @@ from tests.mail_world import (
 )
 
 DAEMONS = Path("/usr/lib/postfix/sbin")
-# Its master changes to other users and ends where it cannot.
+
+
+def can_start() -> bool:
+    """Its master changes to other users and ends where it cannot."""
+    return PROGRAM is not None and (DAEMONS / "master").exists() and os.getuid() == 0
+
+
 needs_postfix = pytest.mark.skipif(
-    PROGRAM is None or not (DAEMONS / "master").exists() or os.getuid() != 0,
+    not can_start(),
     reason="No Postfix found that can be started, so the tests of mail that passes one did not "
     "run. They need Dovecot, Postfix (Debian: apt-get install postfix) and root.",
 )

@@ -203,6 +203,11 @@ class FilesForm(ConnectForm):
         "know. Then nothing is written there, unless the server itself tells.",
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["address"].help_text = "The user's mail address."
+        del self.fields["display_name"]
+
     def basic(self) -> list[forms.BoundField]:
         return [self["user_id"], self["url"], self["readers"], *super().basic()[1:]]
 

@@ -124,8 +124,8 @@ def _abilities(home: Response, readers: tuple[str, ...] | None) -> Iterator[Abil
     unknown = (
         ""
         if known is not None
-        else "The server does not say who else reads this folder. Say so here, and it can be "
-        "written to."
+        else "The server does not say who else reads this folder. Say so when you connect it, "
+        "and it can be written to."
     )
     once = "The server takes a new file under its name once; doing it twice changes nothing."
     same = "The server changes only the version that was looked at."
