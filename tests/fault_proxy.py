@@ -37,8 +37,12 @@ class Proxy:
     target: int
     draw: Draw
     met: list[Fault] = field(default_factory=list)  # faults that connections came to
+    # A loop keeps no hold of its tasks: one that waits for a connection that is gone would be lost
+    # with its sockets open.
+    serving: set["asyncio.Task[None] | None"] = field(default_factory=set)
 
     async def serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        self.serving.add(asyncio.current_task())
         fault = self.draw()
         try:
             server, forth = await asyncio.open_connection("127.0.0.1", self.target)
