@@ -15,6 +15,7 @@ from agents.context import clock, results
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
 from guardrails.contracts.learning import SkillRef
+from integrations.contracts import Document
 from integrations.contracts.preferences import render_hours
 
 UNTRUSTED_LIMIT = (
@@ -67,6 +68,13 @@ have; do nothing when nothing fits.
 since lies as they want it: file this one alike.
 - Sending always waits for the user.
 - Load a skill when its description fits the mail.
+- Finish with one sentence about what was done or refused.
+{UNTRUSTED_LIMIT}"""
+
+DOCUMENT_READER = f"""You are Remit's document reader.
+One document of the user's has arrived. File it into the listed folder that it belongs to, if one \
+clearly fits by its title and text; else leave it where it is.
+- Load a skill when its description fits the document.
 - Finish with one sentence about what was done or refused.
 {UNTRUSTED_LIMIT}"""
 
@@ -197,6 +205,20 @@ def render_item(mail: InboundMail, *, zone: str, earlier: Sequence[Mapping[str, 
             ],
             "me": mail.account.address,
             **({"earlier_of_sender": list(earlier)} if earlier else {}),
+        }
+    )
+
+
+def render_document(document: Document, *, limit: int) -> str:
+    """A document that arrived, as data, with so many characters of its text."""
+    return "An item arrived.\n[item] " + results.fence(
+        {
+            "untrusted": True,
+            "document_id": document.id,
+            "name": document.name,
+            "folder": document.folder_path or None,
+            "kind": document.mime_type or None,
+            "text": document.content_text[:limit],
         }
     )
 

@@ -1,7 +1,7 @@
 """The turn of one inbound mail: a learned pattern that fits, or the mail reader."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from email.utils import parseaddr
 from typing import Any
 from uuid import UUID
@@ -68,19 +68,22 @@ def run(
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
+    until = deadline or Deadline.after(settings.TURN_MAX_SECONDS)
+
+    def work() -> None:
+        mail = build_context(account, email, policy=policy)
+        _work(lease, mail, policy, until.within(settings.TURN_MAX_SECONDS), past)
+
+    return attempt(lease, work)
+
+
+def attempt(lease: Lease, work: Callable[[], None]) -> str | None:
+    """Work under the lease until the turn is finished; as `run`."""
     if lease.attempts > MAX_ATTEMPTS:
         return _fail(lease, "too_many_attempts")
     try:
         with leases.HEARTBEAT.keep(lease):
-            _work(
-                lease,
-                build_context(account, email, policy=policy),
-                policy,
-                (deadline or Deadline.after(settings.TURN_MAX_SECONDS)).within(
-                    settings.TURN_MAX_SECONDS
-                ),
-                past,
-            )
+            work()
     except LeaseLost:
         log.warning("turn.lease_lost", extra={"turn": str(lease.turn_id)})
         return None
@@ -209,7 +212,7 @@ def _work(
             mail=mail,
             pattern_id=str(found.pattern_id) if found else "",
             call=call,
-            delegate=_no_specialist,
+            delegate=no_specialist,
             deadline=deadline,
             capabilities=capabilities,
             left=left,
@@ -282,5 +285,5 @@ def act_on_pattern(
     loop.finish_open_calls(run)
 
 
-def _no_specialist(name: str, task: str, blocks: Sequence[str], call: CallRecord) -> Ending:
+def no_specialist(name: str, task: str, blocks: Sequence[str], call: CallRecord) -> Ending:
     raise RuntimeError("an inbound turn has no specialists")

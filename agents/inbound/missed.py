@@ -50,7 +50,7 @@ LIMIT %(limit)s
 
 def find(*, now: datetime) -> dict[UUID, list[str]]:
     """The ids of missed mails by account, the oldest first."""
-    sources = [one.source for one in BY_SOURCE.values() if one.starts_turns]
+    sources = [one.source for one in BY_SOURCE.values() if one.starts_turns and one.kind == "mail"]
     found = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -18,17 +18,25 @@ from django.db import IntegrityError, InterfaceError, OperationalError, close_ol
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import claims, drafts, inbound, intake, outages, stopping, thread_status
+from agents.inbound import (
+    claims,
+    documents,
+    drafts,
+    inbound,
+    intake,
+    outages,
+    stopping,
+    thread_status,
+)
 from agents.inbound.claims import Claimed
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import Turn
-from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import precision
-from integrations.accounts.reads import mail_reader
+from integrations.accounts.reads import mail_reader, reader
 from integrations.child import Ended, Unreadable
-from integrations.contracts import AccountRef, AnyItem, Email
+from integrations.contracts import AccountRef, AnyItem, Document, Email
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm import telemetry
@@ -226,7 +234,8 @@ def _work(delivery: Claimed) -> tuple[Delivery.State, str]:
         return Delivery.State.DEAD, "malformed_item"
     if item.id != event.source_id:
         return Delivery.State.DEAD, "source_id_mismatch"
-    mail = item if isinstance(item, Email) and BY_SOURCE[event.source].starts_turns else None
+    starts_turns = BY_SOURCE[event.source].starts_turns
+    mail = item if isinstance(item, Email) and starts_turns else None
     if mail and event.kind == "updated":
         # What was stored before tells what is new, so this comes first.
         thread_status.follow(_cause(delivery), account, mail)
@@ -239,6 +248,8 @@ def _work(delivery: Claimed) -> tuple[Delivery.State, str]:
     )
     if event.kind == "created" and mail:
         return _react_to_mail(delivery, account, mail, outcome, deadline)
+    if event.kind == "created" and isinstance(item, Document) and starts_turns:
+        return _react_to_document(delivery, account, item, outcome, deadline)
     if mail:
         precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
@@ -268,15 +279,48 @@ def _react_to_mail(
             email = mail_reader(account).email(email.id)
         except NotFound:
             return Delivery.State.SKIPPED, "deleted"
-    turn_id, lease = _turn_of(delivery, account, email)
+    turn_id, lease = _turn_of(delivery, account, email.id)
     if turn_id is None:
         return Delivery.State.SKIPPED, "duplicate_item"
-    state, why = _run_turn(turn_id, lease, account, email, policy, deadline)
+    work = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
+    state, why = _run_turn(turn_id, lease, work)
     intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
         thread_status.keep(_cause(delivery), account, email, turn_id=str(turn_id))
         drafts.tidy(delivery, account, email)
     return state, why
+
+
+def _react_to_document(
+    delivery: Claimed,
+    account: AccountRef,
+    document: Document,
+    outcome: IngestOutcome,
+    deadline: Deadline,
+) -> tuple[Delivery.State, str]:
+    """As with a mail, where the policy lets anything be done about it; else it was only read."""
+    policy = policy_snapshot(account)
+    if outcome.state == "stale":
+        try:
+            item = reader(account).item(document.id)
+        except NotFound:
+            return Delivery.State.SKIPPED, "deleted"
+        document = item if isinstance(item, Document) else document
+    if outcome.state in ("left_out", "absent") or not documents.list_permitted(
+        account, document, policy
+    ):
+        return _accounted(outcome)
+    if policy.stops_all(account.source):
+        return Delivery.State.SKIPPED, Delivery.STOPPED
+    turn_id, lease = _turn_of(delivery, account, document.id)
+    if turn_id is None:
+        return Delivery.State.SKIPPED, "duplicate_item"
+    work = partial(
+        documents.run, account=account, document=document, policy=policy, deadline=deadline
+    )
+    result = _run_turn(turn_id, lease, work)
+    intake.let_go(account.id, document.id)
+    return result
 
 
 def _cause(delivery: Claimed) -> thread_status.Cause:
@@ -295,14 +339,14 @@ def parse_item(event: ItemEvent) -> AnyItem:
 
 
 def _turn_of(
-    delivery: Claimed, account: AccountRef, email: Email
+    delivery: Claimed, account: AccountRef, item_id: str
 ) -> tuple[UUID | None, Lease | None]:
-    """The mail's turn, with the lease where it was made just now. None where another delivery of
-    the same mail has it."""
+    """The item's turn, with the lease where it was made just now. None where another delivery of
+    the same item has it."""
     try:
         lease = leases.open_claimed(
             account_id=account.id,
-            item_source_id=email.id,
+            item_source_id=item_id,
             delivery_id=delivery.id,
             organisation_id=account.organisation_id,
             external_user_id=account.external_user_id,
@@ -311,24 +355,17 @@ def _turn_of(
         )
     except IntegrityError:
         turn = Turn.objects.get(
-            account_id=account.id, item_source_id=email.id, kind=Turn.Kind.INBOUND
+            account_id=account.id, item_source_id=item_id, kind=Turn.Kind.INBOUND
         )
         return (turn.id if turn.delivery_id == delivery.id else None), None
     return lease.turn_id, lease
 
 
 def _run_turn(
-    turn_id: UUID,
-    lease: Lease | None,
-    account: AccountRef,
-    email: Email,
-    policy: PolicySnapshot,
-    deadline: Deadline,
+    turn_id: UUID, lease: Lease | None, work: Callable[[Lease], str | None]
 ) -> tuple[Delivery.State, str]:
     lease = lease or leases.claim(turn_id)
-    code = lease and inbound.run(
-        lease, account=account, email=email, policy=policy, deadline=deadline
-    )
+    code = lease and work(lease)
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)
         if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):

@@ -119,7 +119,7 @@ def _request(
             user_words=context.user_words,
             said_at=context.said_at.isoformat() if context.said_at else "",
             time_zone=context.person.time_zone if context.said_at else "",
-            item_source_id=context.mail.email_id if context.mail else "",
+            item_source_id=context.mail.email_id if context.mail else context.item_id,
             thread_id=context.mail.thread_id if context.mail else "",
             tighten=tighten,
             reason=reason,

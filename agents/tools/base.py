@@ -54,6 +54,7 @@ class ToolContext:
     call: CallRecord
     delegate: Callable[[str, str, Sequence[str], CallRecord], Ending]
     deadline: Deadline  # of the turn; of the call where that is earlier
+    item_id: str = ""  # at its provider: what arrived and is no mail
     observed: frozenset[UUID] = frozenset()  # items that this run has been shown
     agent_version: str = ""  # agents.turns.roster.Agent.version
     said_at: datetime | None = None  # when the user said it

@@ -39,7 +39,6 @@ from agents.tools import (
     use_tool,
 )
 from agents.tools.base import Tool
-from guardrails.actions.base import AnyAction
 from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import Capability
 from integrations.contracts import Kind
@@ -65,7 +64,7 @@ class Agent:
     rare: tuple[Tool[Any], ...] = ()
     own_model: str = ""
     acts_on: tuple[Kind, ...] = ()
-    for_mail: bool = False  # only what a mail may set off
+    for_items: bool = False  # only what an item that arrived may set off
 
     @property
     def toolbox(self) -> dict[str, Tool[Any]]:
@@ -83,7 +82,7 @@ class Agent:
         to read, custom agents to run), and every action, of which it is shown those that are
         permitted."""
         idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
-        permitted = [one for one in capabilities if self._can_use(BY_NAME[one.action_type])]
+        permitted = [one for one in capabilities if self.can_use(one.action_type)]
         own = [*actions.list_tools(person, permitted).values()]
         whole = [tool for tool in self.tools if tool.name not in idle]
         rare = [tool for tool in self.rare if tool.name not in idle]
@@ -96,8 +95,9 @@ class Agent:
         understood = actions.UNDERSTOOD if self.acts_on else {}
         return {**understood, **{tool.name: tool for tool in (*whole, *listed)}}
 
-    def _can_use(self, action: AnyAction) -> bool:
-        return action.kind in self.acts_on and (action.from_mail or not self.for_mail)
+    def can_use(self, action_type: str) -> bool:
+        action = BY_NAME[action_type]
+        return action.kind in self.acts_on and (action.from_mail or not self.for_items)
 
     @cached_property
     def version(self) -> str:
@@ -192,7 +192,15 @@ MAIL_READER = Agent(
         propose_skill.TOOL,
     ),
     acts_on=("mail",),
-    for_mail=True,
+    for_items=True,
+    max_steps_setting="INBOUND_MAX_STEPS",
+)
+DOCUMENT_READER = Agent(
+    name="document_reader",
+    prompt=prompts.DOCUMENT_READER,
+    tools=(load_skill.TOOL,),
+    acts_on=("files",),
+    for_items=True,
     max_steps_setting="INBOUND_MAX_STEPS",
 )
 # With the tool that does anything by its name.
@@ -215,7 +223,7 @@ def find_withheld(past: Past | None, mail: InboundMail) -> frozenset[str]:
 
 
 SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
-AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER)
+AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER, DOCUMENT_READER)
 
 # What a custom agent may be given. None of them hands work on or speaks to the user.
 # With execute_action it has the actions of its sources.

@@ -76,7 +76,8 @@ class Action(ABC, Generic[A, W]):
     `object_field` names the argument that holds the object acted on or answered, and
     `object_kind` says what that is; `takes` are the kinds of targets an operator lists for it,
     and `needs_targets` says that without any listed target the action can do nothing.
-    `from_mail` says that a mail may set it off; others are for people's requests alone.
+    `from_mail` says that what arrived, a mail or another item, may set it off; others are for
+    people's requests alone.
     `can_be_drafted` says that the agent can write a draft of it instead.
     `exposes_object` says that others get to see the object's own text by it, and `role_field`
     names the argument that says what they may do with it. `only_undoes`

@@ -43,7 +43,9 @@ REASONS: tuple[Reason, ...] = (
         "tool_not_enabled",
         "No operator has enabled this tool as it is now; it may have changed since one did.",
     ),
-    Reason("outside_own_item", "An inbound item may only set off actions on its own thread."),
+    Reason(
+        "outside_own_item", "What arrived may only set off actions on itself, or in its own thread."
+    ),
     Reason("not_from_mail", "A mail may not set this action off: it reaches other people."),
     Reason(
         "harm_not_from_mail", "A mail may not set this action off: it hides or destroys something."

@@ -17,8 +17,9 @@ class Connector:
     `window` is how far back a first sync reads by default. `is_synced`: its items are read by a
     sync; others come in by an import, or nothing of them is kept. `is_writable`: actions of its
     kind can be carried out there. `is_watched`: what is new is looked for all the time, so no sync
-    is begun for it. `capabilities`: what it can prove about them. `starts_turns`: a new mail here
-    is worked through by the agent.
+    is begun for it. `capabilities`: what it can prove about them. `starts_turns`: a new
+    item here is worked through by the agent: every mail, and a document where the policy has
+    something to say about it.
     """
 
     source: Source

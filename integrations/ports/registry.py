@@ -45,6 +45,7 @@ DATA_SERVICE = Provider(
             content_type="document",
             item_type=Document,
             window=timedelta(days=183),
+            starts_turns=True,
         ),
         _written(
             source="calendar",

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sandbox.offline_model.listed_tools import DOOR
 from sandbox.offline_model.rules import (
+    document_reader,
     extractor,
     ingest,
     mail_reader,
@@ -26,6 +27,7 @@ AGENTS: tuple[tuple[str, Rule], ...] = (
     ("You are Remit's document specialist.", specialists.next_reply),
     ("You are Remit's custom agent ", specialists.next_reply),
     ("You are Remit's mail reader.", mail_reader.next_reply),
+    ("You are Remit's document reader.", document_reader.next_reply),
     ("You are Remit's reviewer.", reviewer.review),
     ("You extract tasks.", extractor.extract),
     ("You summarise a document.", summaries.summarise),

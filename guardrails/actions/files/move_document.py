@@ -35,6 +35,7 @@ class MoveDocument(FilesAction[MoveDocumentArguments]):
     object_kind = "document"
     object_field = "document_id"
     exposes_object = True
+    from_mail = True
     arguments = MoveDocumentArguments
 
     def targets(self, arguments: MoveDocumentArguments) -> tuple[Target, ...]:

@@ -27,11 +27,15 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     answers = bool(case.receivers) or not reaches_out
     case.require("not_from_mail", bare("reach", action.from_mail and answers))
     case.require("harm_not_from_mail", bare("harm", not case.has("concealing", "destructive")))
-    own = facts.email is not None and (
+    is_mail = facts.email is not None and (
         facts.email.id == origin.item_source_id
         or bool(origin.thread_id and facts.email.thread_id == origin.thread_id)
     )
+    is_document = facts.document is not None and facts.document.id == origin.item_source_id
+    own = is_mail or is_document
     case.require("outside_own_item", bare("own item", own))
+    if is_document:  # it has no thread whose people could be answered
+        case.require("not_from_mail", bare("nobody else", not reaches_out))
     for target in case.receivers:
         if is_unattended(target.value):
             case.refuse("receiver_unattended", f"attended {target.path}", f"“{target.value}”")

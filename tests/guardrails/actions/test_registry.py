@@ -39,6 +39,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
     assert {action.kind for action in BY_NAME.values()} == WRITERS.keys()
     assert [one.source for one in BY_SOURCE.values() if one.starts_turns] == [
         "gmail",
+        "gdrive",
         "imap",
         "jmap",
         "google_mail",
