@@ -176,7 +176,8 @@ def test_some_mail_gets_no_draft_however_much_the_model_wants_one(
 ) -> None:
     """Trap 17: loops of drafts, drafts to addresses that nobody reads, drafts although they are
     off. What a person edited or sent is in `tests/stories/test_drafts.py`."""
-    knows(office, BOSS)
+    for address in {BOSS, changes.get("from", BOSS)} - {MAYA, "stranger@elsewhere.example"}:
+        knows(office, address)
     is_off = "is_off" in changes
     if is_off:
         AllowedAction.objects.filter(action_type="draft").update(enabled=False)
@@ -192,9 +193,9 @@ def test_some_mail_gets_no_draft_however_much_the_model_wants_one(
 def knows(office: Office, address: str) -> None:
     """Maya wrote to them before."""
     mail = {
-        "id": "earlier",
-        "thread_id": "earlier",
-        "message_id": "<earlier@fjordline.example>",
+        "id": f"to-{address}",
+        "thread_id": f"to-{address}",
+        "message_id": f"<to-{address}>",
         "date": (timezone.now() - timedelta(days=30)).isoformat(),
         "from": MAYA,
         "to": [address],

@@ -76,7 +76,8 @@ def test_it_says_what_was_done_refused_and_left_and_leads_to_the_page_alone(
     came(account, 5, datetime(2026, 11, 24, 23, 30, tzinfo=UTC), title="At night")
     came(account, 6, datetime(2026, 11, 25, 23, 30, tzinfo=UTC), title="Too late")
     unread = item(account, 7, title="Only read in")
-    Delivery.objects.filter(id=unread.id).update(received_at=noon())
+    echo = item(account, 8, title="Its own deed", state="skipped", reason="own_action")
+    Delivery.objects.filter(id__in=[unread.id, echo.id]).update(received_at=noon())
 
     send_due()
 
@@ -141,6 +142,7 @@ def test_what_a_dead_process_may_have_sent_is_not_sent_again(account: Account) -
     DailyDigest.objects.update(state="sending")
 
     send_due(MORNING + timedelta(hours=1))
+    digest_mail.send(DailyDigest.objects.get().pk)
 
     assert mail.outbox == []
 
@@ -188,13 +190,13 @@ def test_the_users_own_word_counts_before_the_organisations(
     account: Account, organisation: bool, own: bool | None, wanted: int
 ) -> None:
     Organisation.objects.update(daily_digest=organisation)
+    other = Organisation.objects.create(slug="other", name="Other")
+    for elsewhere, user in ((account.organisation, "ada"), (other, "maya")):
+        UserPreferences.objects.create(
+            organisation=elsewhere, external_user_id=user, daily_digest=not own
+        )
     UserPreferences.objects.create(
         organisation=account.organisation, external_user_id="maya", daily_digest=own
-    )
-    UserPreferences.objects.create(
-        organisation=Organisation.objects.create(slug="other", name="Other"),
-        external_user_id="maya",
-        daily_digest=not own,
     )
     assert len(digest_mail.claim_due(now=MORNING)) == wanted
 
