@@ -201,7 +201,7 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # untyped
         super().__init__()
         self.world = world
         issuer = IssuerParameter()
-        issuer.get_issuer = lambda: world.origin  # type: ignore[method-assign]
+        issuer.get_issuer = lambda: world.origin
         self.register_extension(issuer)
         self.register_token_generator(
             "default",
