@@ -55,7 +55,7 @@ class ConsentAnswer(StrictSerializer):
     user_id = StrictCharField(max_length=200)
     ticket = StrictCharField(max_length=8_000)
     answer = serializers.DictField(
-        child=serializers.CharField(max_length=4_000, allow_blank=True),
+        child=StrictCharField(max_length=4_000, allow_blank=True),
         help_text="All parameters that the browser came back with.",
     )
 
