@@ -198,6 +198,8 @@ class AllowedActionOptionAdmin(DraftAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         if use := self._use(request):
+            if request.method == "GET" and use.listed:
+                picking.bring_up_to_date(use.account)
             title = f"{use.action.title}: pick a {use.kind.replace('_', ' ')}"
             context = {**(extra_context or {}), "title": title, "use": use}
             found: HttpResponse = super().add_view(request, form_url, context)
