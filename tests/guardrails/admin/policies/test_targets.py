@@ -88,7 +88,7 @@ def test_only_what_fits_is_asked_for(office: Office, client: Client) -> None:
     assert "create_jira_task" not in page  # it is a mailbox
     one = read_page(client, where(office.mailbox))
     assert 'name="target"' in one
-    assert '<option value="FYI">' in one  # read for whoever opens the form
+    assert '<option value="FYI">' in one  # read when the form is opened
     assert 'name="group"' not in one  # the account has none
     for other in ("source", "external_id", "resource_type", "kind", "name"):
         assert f'name="{other}"' not in one
