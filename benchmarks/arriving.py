@@ -1,0 +1,166 @@
+"""Real documents, issues and events arrive, and go the way that mail goes (docs/mail.md).
+
+    make bench NAME=arriving
+
+OBJECTS (150) of each kind of the folder of real data arrive at the demo's Maya by one webhook each,
+and one in ten by two. Every fourth document is somebody else's and shared with her. Sandbox,
+guardrails, ledger and deliveries are real; the model is the offline one, over HTTP; items are read
+in without a model. Nothing else happens to the office meanwhile.
+
+By kind: `received` webhooks, `handled` (an agent worked through it), `done` and `refused` actions,
+`read`, `left` alone (told of twice), `failed`, `calls` of a model, `without_model` items, and the
+milliseconds from the claim of a delivery to its end at the 50th and 99th percentile. The last line
+is JSON.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import corpus, corpus_objects  # after the path
+from benchmarks.database import own_database
+from benchmarks.goals import tell
+
+OBJECTS = int(os.environ.get("OBJECTS", "150"))
+USER, SLUG, ADDRESS = "maya", "default", "maya@company.com"
+AGAIN, SHARED = 10, 4  # every so many
+KINDS = {"documents": ("gdrive", "id"), "issues": ("jira", "key"), "events": ("calendar", "id")}
+
+
+@contextmanager
+def running() -> Iterator[Any]:
+    """The demo's office and the offline model."""
+    from django.conf import settings
+    from django.core.management import call_command
+
+    from integrations.llm import llm
+    from tests.offline_model_server import running_offline_model
+    from tests.sandbox_server import running_sandbox
+
+    with ExitStack() as stack:
+        office = stack.enter_context(running_sandbox())
+        settings.SANDBOX_PORT = int(office.origin.rpartition(":")[2])
+        settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS = {SLUG: office.url}, {SLUG: office.key}
+        settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
+        settings.OPENAI_API_KEY, settings.MODEL_IS_OFFLINE = "offline", True
+        settings.CHAT_MODEL = settings.INGEST_MODEL = "offline-rules"
+        settings.EMBEDDING_MODEL = "offline-hash-384"
+        stack.enter_context(mock.patch.object(llm, "complete_json", corpus.read))
+        stack.enter_context(mock.patch.object(llm, "embed", corpus.embed))
+        call_command("load_demo", verbosity=0)
+        yield office
+
+
+def objects(kind: str) -> list[dict[str, Any]]:
+    """So many of the kind, spread over all that there are, as the provider has them."""
+    found = list(getattr(corpus_objects, kind)())
+    chosen = list(islice(found, 0, None, max(1, len(found) // OBJECTS)))[:OBJECTS]
+    if kind == "documents":
+        for number, one in enumerate(chosen):
+            is_shared = number % SHARED == 0
+            one["owner"] = "noor@company.com" if is_shared else ADDRESS
+            one["shared_with"] = [ADDRESS] if is_shared else []
+    return chosen
+
+
+def put(office: Any, kind: str, found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those of them that the provider takes, each as it tells of it."""
+    import httpx
+
+    place = {"issues": "jira/issues"}.get(kind, kind)
+    with httpx.Client(headers=office.headers, timeout=60) as client:
+        for one in found:
+            body = {"items": [one], "notify": False}
+            if client.post(f"{office.control}/users/{USER}/{kind}", json=body).is_error:
+                continue
+            key = one[KINDS[kind][1]]
+            answer = client.get(f"{office.url}/users/{USER}/{place}/{key}")
+            if answer.is_success:
+                yield answer.json()
+
+
+def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """What becomes of them, and how long each takes."""
+    from agents import tasks
+    from agents.models import Turn
+    from audit.models import ExecutedAgentAction
+    from integrations.contracts.events import ItemEvent
+    from integrations.models import Delivery, ModelCall
+    from integrations.ports.registry import BY_SOURCE
+
+    source, calls, took = KINDS[kind][0], ModelCall.objects.count(), []
+    for number, data in enumerate(found):
+        event = ItemEvent(
+            kind="created",
+            user_id=USER,
+            source=source,
+            source_id=BY_SOURCE[source].item_type.model_validate(data).id,
+            data=data,
+            timestamp=datetime.now(UTC),
+        )
+        for again in range(2 if number % AGAIN == 0 else 1):
+            id, _ = tasks.accept_delivery(SLUG, f"bench-{kind}-{number}-{again}", event)
+            began = time.perf_counter()
+            tasks.react(str(id))
+            took.append((time.perf_counter() - began) * 1000)
+    deliveries = Delivery.objects.filter(webhook_id__startswith=f"bench-{kind}-")
+    fates = deliveries.count_fates()
+    turns = Turn.objects.filter(delivery__in=deliveries)
+    ids = [str(turn_id) for turn_id in turns.values_list("id", flat=True)]
+    ended = Counter(
+        ExecutedAgentAction.objects.filter(run_id__in=ids)
+        .exclude(status="pending")
+        .values_list("status", flat=True)
+    )
+    cuts = statistics.quantiles(took, n=100)
+    return {
+        "items": len(found),
+        "received": sum(fates.values()),
+        "handled": fates["handled"],
+        "done": ended["succeeded"],
+        "refused": ended["blocked"],
+        "read": fates["read"],
+        "left": fates["left"],
+        "failed": fates["dead"] + fates["in_work"],
+        "calls": ModelCall.objects.count() - calls,
+        "without_model": len(found) - turns.count(),
+        "turns": turns.count(),
+        "p50_ms": cuts[49],
+        "p99_ms": cuts[98],
+    }
+
+
+def main() -> None:
+    corpus.require()
+    os.environ |= {"TASK_TIMEOUT_SECONDS": "240", "TURN_LEASE_SECONDS": "60"}
+    os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
+    with own_database(durable=False), running() as office:
+        found = {}
+        for kind in KINDS:
+            found[kind] = arrive(kind, list(put(office, kind, objects(kind))))
+            print(kind, json.dumps(found[kind], default=str), flush=True)
+    goals = tell(
+        {
+            "nothing failed": not any(one["failed"] for one in found.values()),
+            "no item got two turns": all(one["turns"] <= one["items"] for one in found.values()),
+            "nothing of somebody else's was moved": found["documents"]["done"]
+            <= found["documents"]["items"] * (1 - 1 / SHARED) + 1,
+        }
+    )
+    print(json.dumps(found | {"goals": goals}, default=lambda value: round(value, 3)))
+
+
+if __name__ == "__main__":
+    main()
