@@ -140,7 +140,7 @@ def _tell_frontend(row: Escalation) -> None:
             slug=slug,
             id=f"escalation_{row.id}_{news}",
             kind="conversation.answered" if news == State.DONE else "conversation.escalated",
-            data={"session_id": str(row.conversation_id), "user_id": row.external_user_id},
+            data={"session_id": str(row.conversation.session_id), "user_id": row.external_user_id},
             now=timezone.now(),
         )
 

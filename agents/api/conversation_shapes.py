@@ -12,6 +12,7 @@ from integrations.web.serializers import StrictCharField
 
 
 class ConversationRow(serializers.ModelSerializer[Conversation]):
+    id = serializers.UUIDField(source="session_id")
     waits_for_person = serializers.BooleanField(
         help_text="It was handed to a person, who has not finished it."
     )

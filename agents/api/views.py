@@ -85,8 +85,6 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
         ) from error
     except opening.UnknownUser as error:
         raise exceptions.NotFound("There is no such user.", code="unknown_user") from error
-    except opening.UnknownConversation as error:
-        raise exceptions.NotFound("There is no such session.", code="unknown_session") from error
     except opening.TurnRunning as error:
         raise Conflict from error
 
@@ -128,11 +126,11 @@ class ChatStreamView(ApiView):
     def post(self, request: Request) -> Response:
         """The same as chat, worked through by a process of its own and followed as events."""
         turn_id = start(request, ChatRequest.read(request.data), queued=True)
-        turn = Turn.objects.only("conversation_id").get(id=turn_id)
+        session = Conversation.objects.get(turns=turn_id)
         token = TimestampSigner(salt=SALT).sign(str(turn_id))
         return Response(
             {
-                "session_id": str(turn.conversation_id),
+                "session_id": str(session.session_id),
                 "turn_id": str(turn_id),
                 "stream_url": f"/api/v1/turns/{turn_id}/events?token={token}",
             },
@@ -196,12 +194,14 @@ class ConversationView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("chat")]
 
     def conversation(self, request: Request, conversation_id: UUID) -> Conversation:
-        row = Conversation.objects.filter(
-            id=conversation_id, organisation_id=caller_of(request).organisation_id
-        ).first()
-        if row is None or not caller_of(request).allows_user(row.external_user_id):
-            raise exceptions.NotFound("There is no such session.", code="unknown_session")
-        return row
+        caller = caller_of(request)
+        rows = Conversation.objects.filter(
+            Conversation.named(conversation_id), organisation_id=caller.organisation_id
+        )
+        for row in rows:
+            if caller.allows_user(row.external_user_id):
+                return row
+        raise exceptions.NotFound("There is no such session.", code="unknown_session")
 
     @extend_schema(
         parameters=[MessagesFields],

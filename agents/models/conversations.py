@@ -8,13 +8,15 @@ from integrations.models import Organisation
 
 
 class Conversation(models.Model):
-    """One session of one end user. Its id is the API's `session_id`."""
+    """One session of one end user. A frontend may begin it under an id of its own. That is unique
+    among this user's alone: whether somebody else's session has it shows nowhere."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
         Organisation, on_delete=models.PROTECT, related_name="conversations"
     )
     external_user_id = models.CharField(max_length=200)
+    given_id = models.UUIDField(null=True, editable=False)
     title = models.CharField(max_length=120, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -29,9 +31,25 @@ class Conversation(models.Model):
                 name="conversation_recent",
             ),
         ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "external_user_id", "given_id"],
+                name="conversation_given_once",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title or str(self.id)
+
+    @staticmethod
+    def named(session_id: uuid.UUID) -> models.Q:
+        """Whose `session_id` this is, among those of one user."""
+        return models.Q(id=session_id) | models.Q(given_id=session_id)
+
+    @property
+    def session_id(self) -> uuid.UUID:
+        """What the API calls it."""
+        return self.given_id or self.id
 
 
 class Message(models.Model):

@@ -25,10 +25,6 @@ class TurnRunning(Exception):
     """The conversation's last message is still being worked on."""
 
 
-class UnknownConversation(Exception):
-    """No such conversation for this user (another user's is as unknown as none)."""
-
-
 class UnknownOption(Exception):
     """No question is open that offers so many options."""
 
@@ -54,10 +50,11 @@ def start_turn(
     the process that runs turns (`agents.turns.runner`); any other is run by the caller, and waits
     for that process once the caller died.
 
-    An open question of the conversation is answered by this message, or by the `option` at this
-    place of what it offered. `pasted` are spans of characters that the user did not type. Unless
-    the caller `may_decide`, the words of the message confirm nothing that waits. Raises
-    UnknownUser, UnknownConversation, UnknownOption or TurnRunning; then nothing is stored.
+    `conversation_id` is the session's id or the one that a frontend gave it; where this user has
+    none under it, one begins. An open question of the conversation is answered by this message, or
+    by the `option` at this place of what it offered. `pasted` are spans of characters that the user
+    did not type. Unless the caller `may_decide`, the words of the message confirm nothing that
+    waits. Raises UnknownUser, UnknownOption or TurnRunning; then nothing is stored.
     """
     person = people.load_person(organisation_id=organisation_id, external_user_id=external_user_id)
     if person is None:
@@ -108,7 +105,8 @@ def start_turn(
     except IntegrityError as error:
         # The second case: two first messages of a session at once.
         if any(
-            name in str(error) for name in ("turn_one_open_a_conversation", "_conversation_pkey")
+            name in str(error)
+            for name in ("turn_one_open_a_conversation", "conversation_given_once")
         ):
             raise TurnRunning from error
         raise
@@ -116,12 +114,12 @@ def start_turn(
 
 
 def _conversation(
-    organisation_id: UUID, external_user_id: str, conversation_id: UUID | None, message: str
+    organisation_id: UUID, external_user_id: str, session_id: UUID | None, message: str
 ) -> Conversation:
-    found = conversation_id and (
+    found = session_id and (
         Conversation.objects.select_for_update()
         .filter(
-            id=conversation_id,
+            Conversation.named(session_id),
             organisation_id=organisation_id,
             external_user_id=external_user_id,
         )
@@ -130,14 +128,11 @@ def _conversation(
     if found:
         found.save(update_fields=["updated_at"])
         return found
-    if conversation_id and Conversation.objects.filter(id=conversation_id).exists():
-        raise UnknownConversation  # somebody else's
-    given = {"id": conversation_id} if conversation_id else {}
     return Conversation.objects.create(
         organisation_id=organisation_id,
         external_user_id=external_user_id,
+        given_id=session_id,
         title=message.strip()[:120],
-        **given,
     )
 
 

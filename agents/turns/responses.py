@@ -32,7 +32,7 @@ def build_response(turn_id: UUID) -> dict[str, Any]:
     waits counts as shown to the person from now on. Nine queries whatever the amount, one more
     when it held actions or was refused what can be asked for, two more where it was handed to a
     person."""
-    turn = Turn.objects.get(id=turn_id)
+    turn = Turn.objects.select_related("conversation").get(id=turn_id)
     with speaking(turn.language):
         return _describe(turn)
 
@@ -53,7 +53,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
     approvals.note_shown(pending)
     plan = store.load_plan(turn.conversation_id)
     return {
-        "session_id": str(turn.conversation_id),
+        "session_id": str(turn.conversation.session_id) if turn.conversation else "",
         "turn_id": str(turn.id),
         "message_id": str(reply.id if reply else ""),
         "status": turn.state,

@@ -320,20 +320,31 @@ def test_a_frontend_may_make_the_id_of_a_session(token: str, model: ScriptedMode
     assert say(token, "Hello", own)["session_id"] == own
     assert say(token, "Again", own)["session_id"] == own
 
-    assert [str(row.id) for row in Conversation.objects.all()] == [own]
+    assert [row.given_id for row in Conversation.objects.all()] == [uuid.UUID(own)]
     assert Turn.objects.count() == 2
+    headers = {"Authorization": f"Bearer {token}"}
+    listed = Client().get("/api/v1/conversations", {"user_id": "maya"}, headers=headers).json()
+    read = Client().get(f"/api/v1/conversations/{own}", headers=headers).json()
+    assert [row["id"] for row in listed["items"]] == [own]
+    assert len(read["items"]) == 4
 
 
-@pytest.mark.parametrize("model", [["Hello."]], indirect=True)
+@pytest.mark.parametrize("model", [["Hello.", "Hello."]], indirect=True)
 def test_another_users_session_is_as_unknown_as_none(token: str, model: ScriptedModel) -> None:
+    """Under an id that nobody has a session begins, and so it does under somebody else's."""
     session = say(token, "Hello")["session_id"]
 
-    response = post(token, {"user_id": "omar", "message": "Hi", "session_id": session})
+    answer = say(token, "Hi", session, user="omar")
 
-    assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_session")
+    assert answer["session_id"] == session
+    rows = Conversation.objects.order_by("external_user_id")
+    assert [(row.external_user_id, row.messages.count()) for row in rows] == [
+        ("maya", 2),
+        ("omar", 2),
+    ]
 
 
-@pytest.mark.parametrize("model", [["Hello."]], indirect=True)
+@pytest.mark.parametrize("model", [["Hello.", "Hello."]], indirect=True)
 def test_another_organisations_session_and_turn_are_unknown(
     token: str, model: ScriptedModel
 ) -> None:
@@ -343,12 +354,16 @@ def test_another_organisations_session_and_turn_are_unknown(
     _, foreign = ServiceToken.issue(organisation=other, name="web", scopes=["chat"])
     headers = {"Authorization": f"Bearer {foreign}"}
 
-    body = {"user_id": "maya", "message": "Hi", "session_id": answer["session_id"]}
     session = Client().get(f"/api/v1/conversations/{answer['session_id']}", headers=headers)
     turn = Client().get(f"/api/v1/turns/{answer['turn_id']}", headers=headers)
 
-    assert post(foreign, body).status_code == 404
     assert (session.status_code, turn.status_code) == (404, 404)
+    assert say(foreign, "Hi", answer["session_id"])["session_id"] == answer["session_id"]
+    rows = Conversation.objects.order_by("created_at")
+    assert [(row.organisation.slug, row.messages.count()) for row in rows] == [
+        ("default", 2),
+        ("other", 2),
+    ]
 
 
 def test_a_second_message_while_the_first_is_worked_on_is_refused(
