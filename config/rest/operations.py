@@ -10,8 +10,6 @@ SUMMARIES = {
     "account_connect": "Connect an account that was tried",
     "account_disconnect": "Forget an account's password",
     "account_try": "Try to sign in to a mailbox or calendars",
-    "consent_begin": "Begin to sign in at a provider",
-    "consent_finish": "Finish signing in at a provider",
     "action_undo": "Take an action back",
     "approvals": "List what waits for a word",
     "approval_decide": "Confirm or reject an action",
@@ -59,17 +57,6 @@ SUMMARIES = {
 BODIES: dict[str, dict[str, Any]] = {
     "account_connect": {"user_id": "maya", "offer": "the offer that a trial gave"},
     "account_disconnect": {"user_id": "maya"},
-    "consent_begin": {
-        "user_id": "maya",
-        "source": "google_mail",
-        "address": "maya@company.com",
-        "redirect_url": "https://app.company.com/connected",
-    },
-    "consent_finish": {
-        "user_id": "maya",
-        "ticket": "the ticket that the beginning gave",
-        "answer": {"code": "what the browser came back with", "state": "the same"},
-    },
     "account_try": {"user_id": "maya", "address": "maya@company.com", "password": "a password"},
     "action_undo": {"user_id": "maya"},
     "approval_decide": {"user_id": "maya", "decision": "confirm", "digest": DIGEST},

@@ -74,9 +74,7 @@ ALSO_NAMED: dict[tuple[str, str], Given] = {
 FILTERED = ("ledger", "ledger-export")
 OF_NOBODY = {"status", "ledger-feed", "ledger-bundle"}  # they name none
 # What each answer has of its own: exports, a count of the last day, and the turn that it began.
-OWN = re.compile(
-    r'"(export_id|generated_at|since|snapshot|turn_id|message_id|stream_url)":"[^"]*"'
-)
+OWN = re.compile(r'"(export_id|generated_at|since|snapshot|turn_id|message_id|stream_url)":"[^"]*"')
 
 
 def operations() -> Iterator[tuple[str, str, str, str]]:
