@@ -95,15 +95,15 @@ def decide(request: HttpRequest, row: Approval) -> HttpResponse:
     if word not in ("confirm", "reject"):
         messages.error(request, "There is no such answer.")
         return redirect("admin:guardrails_approval_change", row.pk)
-    shown = row
+    next_one = row
     with report_errors(request):
         if word == "reject":
             result = approvals.reject(**given, reason=request.POST.get("reason", "")[:REASON_MAX])
         else:
             result = approvals.confirm(**given)
         tell(request, result.description, result.sentence, done=is_done(result))
-        shown = _next_after(request, row)
-    return redirect("admin:guardrails_approval_change", shown.pk)
+        next_one = _next_after(request, row)
+    return redirect("admin:guardrails_approval_change", next_one.pk)
 
 
 def _next_after(request: HttpRequest, row: Approval) -> Approval:
