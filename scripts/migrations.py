@@ -20,7 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.migration import Migration
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
-from django.db.models import Field
+from django.db.models import Field, UniqueConstraint
 
 # The last migration of each app in the version before: what a rolling upgrade starts from.
 # A release brings it up to date.
@@ -54,7 +54,8 @@ def list_newer(loader: MigrationLoader) -> list[tuple[str, str]]:
 
 def find_harm(migration: Migration, before: ProjectState, fresh: set[str]) -> Iterator[str]:
     """Sentences about operations of `migration` that the version before may trip over. `fresh` are
-    tables that it does not know, as `app.model`; those of this migration are added."""
+    tables and columns that it does not know, as `app.model` and `app.model.column`; those of this
+    migration are added."""
     state = before.clone()
     for operation in migration.operations:
         after = state.clone()
@@ -65,6 +66,8 @@ def find_harm(migration: Migration, before: ProjectState, fresh: set[str]) -> It
             yield f"{name}: {operation.describe()}: {HOW[why]}."
         if isinstance(operation, ops.CreateModel):
             fresh.add(f"{migration.app_label}.{operation.name_lower}")
+        if isinstance(operation, ops.AddField) and operation.field.null:
+            fresh.add(f"{migration.app_label}.{operation.model_name_lower}.{operation.name}")
         state = after
 
 
@@ -109,6 +112,10 @@ def _judge(
             return None
         case ops.AddIndex():
             return "index"
+        case ops.AddConstraint(constraint=UniqueConstraint(fields=fields, nulls_distinct=distinct)):
+            # The version before leaves a column empty that it does not know.
+            kept = distinct is not False and any(f"{table}.{name}" in fresh for name in fields)
+            return None if kept else "constraint"
         case ops.AddConstraint():
             return "constraint"
         case _:

@@ -39,6 +39,8 @@ def text(length: int = 200, **options: Any) -> "models.Field[Any, Any]":
 
 
 INDEX = models.Index(fields=["name"], name="organisation_name")
+ONCE = models.UniqueConstraint(fields=["name", "colour"], name="colour_once")
+NAME_ONCE = models.UniqueConstraint(fields=["name"], name="name_once")
 CHECK = models.CheckConstraint(condition=~models.Q(name="x"), name="not_x")
 ROOM = migrations.CreateModel("Room", [("id", models.BigAutoField(primary_key=True))])
 
@@ -51,6 +53,10 @@ ROOM = migrations.CreateModel("Room", [("id", models.BigAutoField(primary_key=Tr
         [ROOM, migrations.AddIndex("room", models.Index(fields=["id"], name="room_id"))],
         [migrations.AddField("organisation", "colour", text(null=True))],
         [migrations.AddField("organisation", "colour", text(db_default="red"))],
+        [
+            migrations.AddField("organisation", "colour", text(null=True)),
+            migrations.AddConstraint("organisation", ONCE),
+        ],
         [migrations.AddField("organisation", "friends", models.ManyToManyField("self"))],
         [migrations.AlterField("organisation", "name", text(help_text="For people."))],
         [migrations.AlterModelOptions("organisation", {"ordering": ["-id"]})],
@@ -73,6 +79,7 @@ LOWER = models.GeneratedField(expression=Lower("name"), output_field=text(), db_
         (migrations.AlterField("organisation", "name", text(unique=True)), "alter"),
         (migrations.AddIndex("organisation", INDEX), "index"),
         (migrations.AddConstraint("organisation", CHECK), "constraint"),
+        (migrations.AddConstraint("organisation", NAME_ONCE), "constraint"),
         (migrations.RemoveField("organisation", "name"), "takes"),
         (migrations.RenameField("organisation", "name", "title"), "takes"),
         (migrations.DeleteModel("Delivery"), "takes"),

@@ -20,7 +20,9 @@ document.addEventListener("alpine:init", () => {
 // What is chosen from a long list has a box of its own, which must say what it is for.
 window.addEventListener("load", () => {
   for (const select of document.querySelectorAll("select.select2-hidden-accessible")) {
-    const box = select.nextElementSibling?.querySelector("[role=combobox]");
-    box?.setAttribute("aria-label", select.labels[0]?.textContent.trim() ?? select.name);
+    const parts = select.nextElementSibling?.querySelectorAll("[role=combobox], [role=textbox]");
+    for (const part of parts ?? []) {
+      part.setAttribute("aria-label", select.labels[0]?.textContent.trim() ?? select.name);
+    }
   }
 });
