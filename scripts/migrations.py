@@ -114,8 +114,8 @@ def _judge(
             return "index"
         case ops.AddConstraint(constraint=UniqueConstraint(fields=fields, nulls_distinct=distinct)):
             # The version before leaves a column empty that it does not know.
-            kept = distinct is not False and any(f"{table}.{name}" in fresh for name in fields)
-            return None if kept else "constraint"
+            is_met = distinct is not False and any(f"{table}.{name}" in fresh for name in fields)
+            return None if is_met else "constraint"
         case ops.AddConstraint():
             return "constraint"
         case _:
