@@ -161,7 +161,8 @@ def _weighed(
     elif any(is_so for _, is_so in so) or denied or last or not set(mail.labels) >= UNTOUCHED:
         side = "contradicting"
     by_person = side != "undecided" and not by_agent
-    seen = side == "supporting" and own is not None and is_seen(mail, own, now=now)
+    is_left = side == "supporting" and not by_person and own is not None
+    seen = is_left and is_seen(mail, own or frozenset(), now=now)
     by_name = {row.action_type: row for row in counted}
     findings = [
         f"{registry.BY_NAME[name].title}: "
@@ -176,7 +177,7 @@ def _weighed(
         occurred_at=mail.occurred_at,
         side=side,
         by_person=by_person,
-        sentence="; ".join(findings) + (SEEN if seen and not by_person else "."),
+        sentence="; ".join(findings) + (SEEN if seen else "."),
         # Each mail has a run of its own, and a user may look at a day's mail at once.
         occasion=counted[0].run_id if counted and not seen else f"{mail.occurred_at:%Y-%m-%d}",
         seen=seen,

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from agents.models import ToolCall
+from agents.models import Message, ToolCall
 from integrations.models import Account, ServiceToken
 from knowledge.models import Item
 from tests.attacks.case import Story
@@ -78,7 +78,6 @@ def chat(field: str, *, many: bool = False) -> Callable[[Desk, str], httpx.Respo
 
 ENDPOINTS = (
     Endpoint(name="a user in a chat", thing=user, ask=chat("user_id"), speaks=True),
-    Endpoint(name="a session in a chat", thing=conversation, ask=chat("session_id"), speaks=True),
     Endpoint(
         name="an action confirmed in a chat",
         thing=ask_to_send,
@@ -210,6 +209,32 @@ def named_in_a_header(desk: Desk) -> None:
     assert other.calls() == []
 
 
+def chats_under(whose: Callable[[Desk], Desk]) -> Callable[[Desk], None]:
+    """Under an id that nobody has a session of one's own begins. So it does under somebody else's,
+    which stays as it was."""
+
+    def attack(desk: Desk) -> None:
+        asker = whose(desk)
+        owner = desk if whose is colleague else neighbour(desk)
+        id = conversation(owner)
+        ask = chat("session_id")
+        with desk.obeyed(chat=["Hello.", "Hello."]):
+            found, unknown = ask(asker, id), ask(asker, nobody(id))
+        assert (found.status_code, unknown.status_code) == (200, 200)
+        assert [one.json()["response"] for one in (found, unknown)] == ["Hello.", "Hello."]
+        assert Message.objects.filter(conversation_id=id).count() == 2
+        assert owner.calls() == []
+
+    return attack
+
+
+def goes_on(desk: Desk) -> None:
+    id = conversation(desk)
+    with desk.obeyed(chat=["Hello."]):
+        assert chat("session_id")(desk, id).json()["session_id"] == id
+    assert Message.objects.filter(conversation_id=id).count() == 4
+
+
 def found_by(desk: Desk, tool: str, arguments: dict[str, Any]) -> str:
     """What a tool of the chat's model answers."""
     with desk.obeyed(chat=[calls((tool, arguments)), "Done."]):
@@ -255,6 +280,16 @@ CASES: tuple[Story, ...] = (
             passes=True,
         )
         for endpoint, twin in ((endpoint, own(endpoint)) for endpoint in ENDPOINTS)
+        for whose, who in (("another tenant", lambda desk: desk), ("a colleague", colleague))
+    ),
+    *(
+        Story(
+            name=f"a session in a chat of {whose}",
+            row=FOREIGN,
+            attack=chats_under(who),
+            twin=goes_on,
+            passes=True,
+        )
         for whose, who in (("another tenant", lambda desk: desk), ("a colleague", colleague))
     ),
     *(

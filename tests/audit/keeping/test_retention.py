@@ -366,7 +366,7 @@ def test_what_is_passed_off_as_having_left_is_found(
 ) -> None:
     tenant_id, data = leaving.example()
     sentences = (
-        "place 6: Its row is missing and no retention says why.",
+        "6 more: Its row is missing and no retention says why.",
         "place 0: Its row is missing and no retention says why.",
         "Its payload is not the one that was sealed.",
     )

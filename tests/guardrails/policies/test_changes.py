@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.contracts import Filters, Recorded
 from audit.ledger import ledger
@@ -122,7 +123,9 @@ def test_rows_that_are_removed_together_have_a_row_each(office: Office, client: 
 
 
 def test_a_pattern_with_its_actions_approved_and_suspended(office: Office, client: Client) -> None:
-    row = LearnedPattern.objects.create(account=office.mailbox, name="Weekly", list_id="weekly")
+    row = LearnedPattern.objects.create(
+        account=office.mailbox, name="Weekly", list_id="weekly", tried_at=timezone.now()
+    )
     PatternAction.objects.create(pattern=row, action_type="archive")
     for action in ("approve", "approve", "suspend"):
         post(client, "learnedpattern_changelist", action=action, _selected_action=[row.pk])
