@@ -2,6 +2,7 @@
 that no tool is called without a decision and a ledger row."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -92,4 +93,6 @@ def _storable(value: Any) -> Any:
         return storable(value)
     if isinstance(value, dict):
         return {storable(name): _storable(item) for name, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)  # “Infinity”: JSON has no such number
     return [_storable(item) for item in value] if isinstance(value, list) else value

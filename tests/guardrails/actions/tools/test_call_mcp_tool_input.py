@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from hypothesis import HealthCheck, given, settings as tried, strategies as st
+from hypothesis import HealthCheck, example, given, settings as tried, strategies as st
 
 from guardrails.execute.executor import execute
 from integrations.models import McpTool
@@ -100,6 +100,7 @@ def test_a_call_is_accounted_for_whatever_is_answered(desk: Desk) -> None:
     @tried(
         max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
     )
+    @example("value", "1e999")
     @given(st.sampled_from(sorted(ANSWERS)), st.sampled_from(NASTY))
     def is_recorded(place: str, nasty: str) -> None:
         desk.tracker.calls.clear()
