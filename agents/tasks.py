@@ -103,7 +103,7 @@ def queue_looks(*, now: datetime) -> int:
 
 
 def take_up_missed(account_id: str, source_ids: list[str]) -> None:
-    """Work through mail that a sync read in and nobody told of."""
+    """Work through mail that only a sync read in."""
     row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
     if row is None:
         return
@@ -114,7 +114,7 @@ def take_up_missed(account_id: str, source_ids: list[str]) -> None:
 
 
 def queue_missed(*, now: datetime) -> int:
-    """Queue the mail that a sync read in and nobody told of; of how many accounts."""
+    """Queue the mail that only a sync read in; of how many accounts."""
     found = missed.find(now=now)
     with transaction.atomic():
         for account_id, source_ids in found.items():

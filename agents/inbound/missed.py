@@ -1,5 +1,5 @@
-"""Mail that a sync read in and nobody told of: its webhook was lost, or a look passed it by. It is
-taken up like all other mail, once: a word of it that comes after all finds its turn (ACC-1)."""
+"""Mail that only a sync read in: its webhook was lost, or a look passed it by. It is taken up like
+all other mail, once: a webhook that comes after all finds its turn (ACC-1)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from knowledge.sync.runs import OVERLAP
 # What is older was missed for longer than anybody waits for an answer; it stays as it is, and a
 # run over past mail takes it up.
 FOR = timedelta(days=3)
-# Word of it is on its way for so long, and costs one look at the provider less.
+# A webhook may be on its way for so long, and costs one look at the provider less.
 PATIENCE = timedelta(minutes=2)
 AT_ONCE = 100  # a sweep
 

@@ -2,18 +2,17 @@
 has to see it first."""
 
 import dataclasses
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 from agents.installation.acting import AT_ONCE, ISSUE, PERSON, refused, struck
 from agents.installation.guarantees import expect
-from agents.installation.office import AGENT_TEXT, Office, alone
+from agents.installation.office import AGENT_TEXT, Office, alone, until
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import switches
 from guardrails.execute.executor import execute
 from guardrails.models import Approval, CeilingLimit
 from guardrails.policies.changes import Author
-from integrations.models import Organisation
+from integrations.models import Organisation, Upstream
 
 CLIENT, STRANGER = "ada@client.example", "mallory@evil.example"
 
@@ -62,9 +61,11 @@ def stopped_under_way(office: Office) -> None:
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
     scope = switches.Scope(organisation_id=office.organisation.id)
-    with struck(office, latency_ms=1500), ThreadPoolExecutor(1) as pool:
+    asked = Upstream.objects.filter(name=office.organisation.slug)
+    with struck(office, latency_ms=3000), ThreadPoolExecutor(1) as pool:
         done = pool.submit(alone(execute), request)
-        time.sleep(0.5)  # it has read its policy, and asks what the mail is
+        # It has read its policy, and asks for the first time what the mail is.
+        until(lambda: asked.exists() or done.done())
         switches.throw(scope, why="A trial.", author=Author(name=PERSON, door="command"))
         expect("It became", done.result().reason, "switched_off")
     expect("Writes at the provider", len(office.writes()), 0)

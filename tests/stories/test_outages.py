@@ -13,7 +13,7 @@ from django_q.models import OrmQ
 from psycopg import sql
 
 from agents import tasks
-from agents.inbound import inbound, reactions
+from agents.inbound import inbound, items, reactions
 from agents.models import Turn
 from agents.office.dead_letters import queue_again
 from benchmarks.outage import pass_time
@@ -306,7 +306,7 @@ def test_a_delivery_that_kills_its_worker_again_and_again_is_set_aside(
         raise SystemExit
 
     with monkeypatch.context() as patched:
-        patched.setattr(reactions, "_work", die)
+        patched.setattr(items, "work", die)
         for _ in range(reactions.MAX_STALLS):
             with pytest.raises(SystemExit):
                 reactions.react(Delivery.objects.get().id)

@@ -1,0 +1,200 @@
+"""What one delivery brings: the item is read in, and an own turn looks at it where it is new.
+
+Running one twice changes nothing: its turn is the same turn.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError
+from django.utils import timezone
+from pydantic import ValidationError
+
+from agents.inbound import documents, drafts, inbound, intake, thread_status
+from agents.inbound.claims import Claimed
+from agents.journal import leases
+from agents.journal.leases import Lease
+from agents.models import Turn
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.learn import precision
+from integrations.accounts.reads import mail_reader, reader
+from integrations.contracts import AccountRef, AnyItem, Document, Email
+from integrations.contracts.events import ItemEvent
+from integrations.exceptions import NotFound
+from integrations.llm.deadline import Deadline
+from integrations.models import Delivery
+from integrations.ports.registry import BY_SOURCE
+from knowledge.contracts import IngestOutcome
+from knowledge.ingest import ingest
+
+log = logging.getLogger(__name__)
+# A task begins nothing after a fifth of its time, so that what starts ends in it.
+BEGUN_WITHIN = 5
+
+
+class InWork(Exception):
+    """The delivery's turn is being worked on by another process: look again later."""
+
+
+def work(delivery: Claimed) -> tuple[Delivery.State, str]:
+    """How the delivery ends, and why. Raises InWork, ProviderError, ModelError, and what
+    `integrations.child` and the database raise: then it has not ended.
+    """
+    event = ItemEvent.model_validate(delivery.body)
+    # All of it ends in the time of the task, in which it began a little late.
+    deadline = Deadline.after(settings.TASK_TIMEOUT_SECONDS * (1 - 2 / BEGUN_WITHIN))
+    account = delivery.account
+    if account is None:
+        return Delivery.State.SKIPPED, "unknown_account"
+    if event.kind == "deleted":
+        outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
+        return _accounted(outcome)
+    try:
+        item = parse_item(event)
+    except ValidationError as error:
+        fields = sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]})
+        log.info("delivery.malformed", extra={"delivery": str(delivery.id), "fields": fields})
+        return Delivery.State.DEAD, "malformed_item"
+    if item.id != event.source_id:
+        return Delivery.State.DEAD, "source_id_mismatch"
+    starts_turns = BY_SOURCE[event.source].starts_turns
+    mail = item if isinstance(item, Email) and starts_turns else None
+    if mail and event.kind == "updated":
+        # What was stored before tells what is new, so this comes first.
+        thread_status.follow(_cause(delivery), account, mail)
+    outcome = ingest.ingest(
+        account=account,
+        source_id=event.source_id,
+        item=item,
+        now=timezone.now(),
+        deadline=deadline,
+    )
+    if event.kind == "created" and mail:
+        return _react_to_mail(delivery, account, mail, outcome, deadline)
+    if event.kind == "created" and isinstance(item, Document) and starts_turns:
+        return _react_to_document(delivery, account, item, outcome, deadline)
+    if mail:
+        precision.look(account, item.id, now=timezone.now())
+    return _accounted(outcome)
+
+
+def _react_to_mail(
+    delivery: Claimed,
+    account: AccountRef,
+    email: Email,
+    outcome: IngestOutcome,
+    deadline: Deadline,
+) -> tuple[Delivery.State, str]:
+    """Every mail is reacted to once, by its first delivery, whatever was stored before: a
+    crash, the first sync or an update that came earlier may have stored it already."""
+    if inbound.is_own(account, email):
+        thread_status.keep(_cause(delivery), account, email)
+        drafts.tidy(delivery, account, email)
+        state, known = _accounted(outcome)
+        return state, known or "own_mail"
+    if inbound.is_from_remit(email):
+        return Delivery.State.SKIPPED, "from_remit"
+    policy = policy_snapshot(account)
+    if policy.stops_all(account.source):
+        return Delivery.State.SKIPPED, Delivery.STOPPED
+    if outcome.state == "stale":
+        try:
+            email = mail_reader(account).email(email.id)
+        except NotFound:
+            return Delivery.State.SKIPPED, "deleted"
+    turn_id, lease = _turn_of(delivery, account, email.id)
+    if turn_id is None:
+        return Delivery.State.SKIPPED, "duplicate_item"
+    run = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
+    state, why = _run_turn(turn_id, lease, run)
+    intake.let_go(account.id, email.id)
+    if state == Delivery.State.PROCESSED:
+        thread_status.keep(_cause(delivery), account, email, turn_id=str(turn_id))
+        drafts.tidy(delivery, account, email)
+    return state, why
+
+
+def _react_to_document(
+    delivery: Claimed,
+    account: AccountRef,
+    document: Document,
+    outcome: IngestOutcome,
+    deadline: Deadline,
+) -> tuple[Delivery.State, str]:
+    """As with a mail, where the policy lets anything be done about it; else it was only read."""
+    policy = policy_snapshot(account)
+    if outcome.state == "stale":
+        try:
+            item = reader(account).item(document.id)
+        except NotFound:
+            return Delivery.State.SKIPPED, "deleted"
+        document = item if isinstance(item, Document) else document
+    if outcome.state in ("left_out", "absent") or not documents.list_permitted(
+        account, document, policy
+    ):
+        return _accounted(outcome)
+    if policy.stops_all(account.source):
+        return Delivery.State.SKIPPED, Delivery.STOPPED
+    turn_id, lease = _turn_of(delivery, account, document.id)
+    if turn_id is None:
+        return Delivery.State.SKIPPED, "duplicate_item"
+    run = partial(
+        documents.run, account=account, document=document, policy=policy, deadline=deadline
+    )
+    result = _run_turn(turn_id, lease, run)
+    intake.let_go(account.id, document.id)
+    return result
+
+
+def _cause(delivery: Claimed) -> thread_status.Cause:
+    return thread_status.Cause(delivery.id, delivery.received_at)
+
+
+def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
+    if outcome.state in ("unchanged", "stale", "absent", "left_out"):
+        return Delivery.State.SKIPPED, outcome.state
+    return Delivery.State.PROCESSED, ""
+
+
+def parse_item(event: ItemEvent) -> AnyItem:
+    """The provider object in an event. Raises pydantic's ValidationError."""
+    return BY_SOURCE[event.source].item_type.model_validate(event.data)
+
+
+def _turn_of(
+    delivery: Claimed, account: AccountRef, item_id: str
+) -> tuple[UUID | None, Lease | None]:
+    """The item's turn, with the lease where it was made just now. None where another delivery of
+    the same item has it."""
+    try:
+        lease = leases.open_claimed(
+            account_id=account.id,
+            item_source_id=item_id,
+            delivery_id=delivery.id,
+            organisation_id=account.organisation_id,
+            external_user_id=account.external_user_id,
+            kind=Turn.Kind.INBOUND,
+            principal="webhook",
+        )
+    except IntegrityError:
+        turn = Turn.objects.get(
+            account_id=account.id, item_source_id=item_id, kind=Turn.Kind.INBOUND
+        )
+        return (turn.id if turn.delivery_id == delivery.id else None), None
+    return lease.turn_id, lease
+
+
+def _run_turn(
+    turn_id: UUID, lease: Lease | None, run: Callable[[Lease], str | None]
+) -> tuple[Delivery.State, str]:
+    lease = lease or leases.claim(turn_id)
+    code = lease and run(lease)
+    if code is None:
+        turn = Turn.objects.only("state", "error_code").get(id=turn_id)
+        if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):
+            raise InWork
+        code = turn.error_code
+    return (Delivery.State.DEAD, code) if code else (Delivery.State.PROCESSED, "")
