@@ -32,7 +32,11 @@ GROUPS = {
     "conversations": "Chat",
     "status": "Chat",
     "days": "Chat",
+    "drafts": "Chat",
     "past-runs": "Past mail",
+    "patterns": "Learning",
+    "skills": "Learning",
+    "deliveries": "Webhooks",
     "approvals": "Decisions",
     "questions": "Decisions",
     "change-requests": "Decisions",
@@ -50,6 +54,10 @@ TAGS = [
     {"name": "Chat", "description": "Say something, follow the turn, read what was said."},
     {"name": "Decisions", "description": "What waits for a person, and what a person takes back."},
     {"name": "Policy", "description": "What may be done, and what would be decided."},
+    {
+        "name": "Learning",
+        "description": "Patterns that act without a model, and skills that agents load.",
+    },
     {"name": "Accounts", "description": "Users' accounts and what they say of themselves."},
     {
         "name": "Past mail",
@@ -58,7 +66,7 @@ TAGS = [
     {"name": "Knowledge", "description": "What was read, and reading it in."},
     {"name": "Usage", "description": "What models cost."},
     {"name": "Ledger", "description": "What was done and refused, with proofs."},
-    {"name": "Webhooks", "description": "What a data service reports."},
+    {"name": "Webhooks", "description": "What a data service reports, and what became of it."},
 ]
 PROBLEM = {
     "type": "object",

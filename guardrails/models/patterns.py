@@ -162,6 +162,11 @@ class LearnedPattern(ValidatedModel):
         last = max(filter(None, (self.approved_at, self.last_hit_at)), default=None)
         return self.state == self.State.APPROVED and not (last and last > now - UNUSED)
 
+    def acts_at(self, now: datetime) -> bool:
+        return self.state == self.State.APPROVED and not (
+            self.is_expired(now) or self.is_unused(now)
+        )
+
     @property
     def precision(self) -> float | None:
         """The share of its hits that nobody put back; None before the first."""

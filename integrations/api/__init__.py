@@ -1,13 +1,16 @@
-"""The API of what users say of themselves, of accounts of their own, and of what models cost."""
+"""The API of what users say of themselves, of accounts of their own, of what models cost,
+and of webhooks."""
 
 from integrations.api.accounts import AccountsView, DisconnectView, TrialView
 from integrations.api.consents import ConsentsView, FinishView
+from integrations.api.deliveries import DeliveriesView
 from integrations.api.preferences import PreferencesView
 from integrations.api.usage import UsageView
 
 __all__ = [
     "AccountsView",
     "ConsentsView",
+    "DeliveriesView",
     "DisconnectView",
     "FinishView",
     "PreferencesView",

@@ -27,7 +27,9 @@ class ServiceToken(models.Model):
         APPROVALS = "approvals", "Decide what waits, in a chat too"
         PAST_MAIL = "past-mail", "Run over past mail of its users, tried or for real"
         AUDIT_READ = "audit:read", "Read and export the ledger"
-        POLICY = "policy", "Read policies"
+        POLICY = "policy", "Read policies, patterns and skills"
+        LEARNING = "learning", "Approve and stop patterns and skills"
+        WEBHOOKS = "webhooks", "See what became of webhooks"
         MCP = "mcp", "Search and act over MCP, as another agent"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

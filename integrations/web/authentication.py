@@ -33,6 +33,8 @@ RIGHTS: Mapping[str, str] = {
     ServiceToken.Scope.PAST_MAIL: "agents.add_pastrun",
     ServiceToken.Scope.AUDIT_READ: "audit.view_executedagentaction",
     ServiceToken.Scope.POLICY: "guardrails.view_allowedaction",
+    ServiceToken.Scope.LEARNING: "guardrails.change_learnedpattern",
+    ServiceToken.Scope.WEBHOOKS: "integrations.view_delivery",
 }
 USED_EVERY = timedelta(minutes=1)  # last_used_at is written at most this often
 

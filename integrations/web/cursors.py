@@ -30,11 +30,11 @@ class Place:
         except ValueError:
             return None
 
-    def before(self, by: str) -> Q:
-        """What is behind it, newest first by `by` and the id."""
+    def before(self, by: str, key: str) -> Q:
+        """What is behind it, newest first by `by` and the id in `key`."""
         # Said twice: no index helps with an OR.
         return Q(**{f"{by}__lte": self.at}) & (
-            Q(**{f"{by}__lt": self.at}) | Q(**{by: self.at, "pk__lt": self.id})
+            Q(**{f"{by}__lt": self.at}) | Q(**{by: self.at, f"{key}__lt": self.id})
         )
 
 
@@ -54,16 +54,18 @@ class PageFields(serializers.Serializer[Any]):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MOST, default=LIMIT)
 
 
-def page(rows: Any, chosen: Any, *, by: str) -> tuple[list[Any], str | None]:
+def page(rows: Any, chosen: Any, *, by: str, key: str = "pk") -> tuple[list[Any], str | None]:
     """One page of the rows, newest first by their moment `by`, and the cursor of the next one; None
-    after the last. `chosen`: values of PageFields. Raises ValidationError for a cursor of nobody's.
+    after the last. `key` is a UUID of theirs. `chosen`: values of PageFields. Raises
+    ValidationError for a cursor of nobody's.
     """
     if text := chosen.get("cursor"):
         place = Place.parse(text)
         if place is None:
             raise exceptions.ValidationError({"cursor": ["Take it from `next_cursor`."]})
-        rows = rows.filter(place.before(by))
+        rows = rows.filter(place.before(by, key))
     limit = chosen["limit"]
-    found = list(rows.order_by(f"-{by}", "-pk")[: limit + 1])
+    found = list(rows.order_by(f"-{by}", f"-{key}")[: limit + 1])
     last = found[limit - 1] if len(found) > limit else None
-    return found[:limit], str(Place(at=getattr(last, by), id=last.pk)) if last else None
+    after = str(Place(at=getattr(last, by), id=getattr(last, key))) if last else None
+    return found[:limit], after

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import resolve, reverse
 
 from agents.models import Conversation, PastRun, Turn
-from guardrails.models import Approval, HeldSend
+from guardrails.models import Approval, HeldSend, LearnedPattern, Skill
 from integrations.models import Account, ServiceToken
 from knowledge.models import SyncRun
 from tests.audit import sealed
@@ -32,6 +32,8 @@ NAMED = {
     "held_send_id": HeldSend,
     "sync_id": SyncRun,
     "past_run_id": PastRun,
+    "pattern_id": LearnedPattern,
+    "skill_id": Skill,
 }
 WORD = {"decision": "confirm", "digest": "0" * 64}
 # What is sent beside the user, by the name of the address.
@@ -58,6 +60,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "approval-delegate": {"to": "group:x"},
     "approvals-decide": {"items": [WORD | {"id": str(uuid4())}]},
     "change-requests": {"action_id": str(uuid4())},
+    "pattern-decide": {"decision": "suspend"},
+    "skill-decide": {"decision": "reject"},
     "policy-replay": {"source": "gmail"},
     "policy-simulate": {"action_type": "archive", "arguments": {}},
     "search": {"query": "anything"},

@@ -11,7 +11,7 @@ from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
 from agents.models import Conversation, PastRun, Turn
-from guardrails.models import Approval, HeldSend
+from guardrails.models import Approval, HeldSend, LearnedPattern, Skill
 from integrations.models import Account, Organisation, ServiceToken
 from knowledge.models import SyncRun
 from tests.audit.entries import append_action
@@ -76,6 +76,8 @@ class Neighbour:
             "turn_id": rows.of(Turn).id,
             "sync_id": rows.of(SyncRun).id,
             "past_run_id": rows.of(PastRun).id,
+            "pattern_id": rows.of(LearnedPattern).id,
+            "skill_id": rows.of(Skill).id,
             "approval_id": approval.id,
             "question_id": approval.question or approval.id,
             "held_send_id": rows.of(HeldSend).id,
