@@ -8,7 +8,7 @@ ARGS ?=
 WORKERS = $(if $(PYTHON),$(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))'))
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks lock dev
+.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients lock dev
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
@@ -21,6 +21,7 @@ help:
 	@echo "make screenshots       take the README's screenshots (needs Chromium)"
 	@echo "make bench NAME=...    run the benchmarks whose names begin so"
 	@echo "make bench-frameworks  the runtime beside other agent frameworks"
+	@echo "make clients           typed Python and TypeScript clients of the API, in build/clients"
 	@echo "make lock              pin the newest allowed dependencies (needs uv)"
 
 run:
@@ -63,6 +64,9 @@ bench-frameworks: dev
 	@.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-frameworks.lock
 	@.venv/bin/python benchmarks/runtime.py
 	@.venv-frameworks/bin/python benchmarks/frameworks.py
+
+clients: dev
+	@.venv/bin/python -m scripts.clients build/clients
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --upgrade -o requirements.lock
