@@ -10,7 +10,7 @@ import smtplib
 import socket
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -52,6 +52,24 @@ def check_form(url: str) -> None:
         raise Forbidden("This address is not public.")
     if not url.isascii() or any(sign <= " " or sign == "\\" for sign in url):
         raise Forbidden("Use a web address of plain characters; write an IDN as punycode.")
+
+
+def check_url(url: str) -> str:
+    """Raises NotPermitted for an address that nothing secret is to be sent to."""
+    try:
+        check_form(url)
+    except Forbidden as error:
+        raise exceptions.NotPermitted(str(error)) from error
+    if urlsplit(url).scheme != "https":
+        raise exceptions.NotPermitted("The server is to be reached over https:// alone.")
+    return url
+
+
+def segment(text: str) -> str:
+    """One part of a path. Raises Rejected for what would be another path."""
+    if text in ("", ".", ".."):
+        raise exceptions.Rejected("this is no name")
+    return quote(text, safe="")
 
 
 def _may_be_public(host: str) -> bool:

@@ -7,11 +7,11 @@ from datetime import UTC, timedelta
 from integrations.contracts import Issue
 from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
+from integrations.network.answers import parse
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.github.issues import RawComment, RawIssue, marks, path_of, path_of_issue
 from integrations.providers.github.session import GitHubSession
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import parse
 
 SKEW = timedelta(minutes=5)  # of the two clocks
 

@@ -8,6 +8,7 @@ from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Pa
 from integrations.contracts.people import Correspondence, Correspondent, Member
 from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
+from integrations.network.answers import parse, rows
 from integrations.ports.evidence import Evidence
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
@@ -24,7 +25,7 @@ from integrations.providers.github.issues import (
 )
 from integrations.providers.github.session import PER_PAGE, GitHubSession, repositories, session_of
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import Params, parse, rows
+from integrations.providers.trackers.session import Params
 
 OPENED = datetime(2007, 10, 1, tzinfo=UTC)  # nothing there is older
 

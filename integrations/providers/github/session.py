@@ -7,11 +7,12 @@ from typing import Any
 from integrations.contracts import AccountRef
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import RateLimited
+from integrations.network.answers import parse, rows
 from integrations.network.http import Answer
 from integrations.providers.github.issues import Repository
 from integrations.providers.github.servers import GitHubServer
 from integrations.providers.trackers import session
-from integrations.providers.trackers.session import Heard, Slot, TrackerSession, parse, rows
+from integrations.providers.trackers.session import Heard, Slot, TrackerSession
 
 # What GitHub asks for where it names no time (“Best practices for using the REST API”).
 SECONDARY_SECONDS = 60.0

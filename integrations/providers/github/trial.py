@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from integrations.network.answers import parse, rows
 from integrations.ports.evidence import Ability
 from integrations.providers.github.issues import Repository, Somebody
 from integrations.providers.github.servers import GitHubServer
 from integrations.providers.github.session import GitHubSession, repositories
 from integrations.providers.trackers import trial
-from integrations.providers.trackers.session import parse, rows
 from integrations.providers.trackers.trial import Tried
 
 HOW = (

@@ -9,6 +9,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.exceptions import Rejected
 from integrations.models import IssueWrite
+from integrations.network.answers import parse
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
     RawComment,
@@ -22,7 +23,6 @@ from integrations.providers.github.issues import (
 )
 from integrations.providers.github.reader import GitHubReader
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import parse
 from integrations.providers.trackers.writing import Answer
 
 SORTED = frozenset({"labels", "assignees"})

@@ -26,8 +26,8 @@ from integrations.exceptions import (
 from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
 from integrations.network.http import Answer
+from integrations.network.outgoing import check_url
 from integrations.providers.google.servers import GOOGLE, GoogleService
-from integrations.providers.trackers.session import check_url
 
 # A mail of 25 MB in base64, within JSON.
 MAX_ANSWER_BYTES = 48 * 1024 * 1024

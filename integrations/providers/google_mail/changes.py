@@ -17,10 +17,10 @@ from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound
 from integrations.models import Delivery, MailState
+from integrations.network.answers import parse
 from integrations.providers.google_mail.answers import History, MessageSaid, Profile
 from integrations.providers.google_mail.mails import ME, Found, Mails, mails_of
 from integrations.providers.google_mail.reader import READ_IN, is_read_in
-from integrations.providers.trackers.session import parse
 
 # What lay elsewhere longer than this before it came into the mailbox is no new mail.
 NEW_WITHIN = timedelta(days=2)

@@ -15,6 +15,7 @@ from integrations.contracts import AccountRef, Email
 from integrations.exceptions import Malformed, NotFound, TooLarge
 from integrations.imports import reading
 from integrations.mail.compose import MARK
+from integrations.network.answers import parse
 from integrations.providers.google.session import GoogleSession, Params, session_of
 from integrations.providers.google_mail import labels
 from integrations.providers.google_mail.answers import (
@@ -26,7 +27,6 @@ from integrations.providers.google_mail.answers import (
     ThreadSaid,
 )
 from integrations.providers.imap.folders import STARRED, UNREAD
-from integrations.providers.trackers.session import parse
 
 log = logging.getLogger(__name__)
 ME = "/users/me"

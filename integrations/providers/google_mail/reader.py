@@ -23,11 +23,11 @@ from integrations.mail import correspondents
 from integrations.mail.addresses import is_addr_spec, parse_mailboxes
 from integrations.mail.compose import MARK
 from integrations.mail.correspondents import Sent
+from integrations.network.answers import parse
 from integrations.ports.evidence import Evidence
 from integrations.providers.google_mail import evidence
 from integrations.providers.google_mail.answers import LabelSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
-from integrations.providers.trackers.session import parse
 
 # Drafts are not mail yet; what is junk or thrown away Gmail does not list unless it is asked to.
 READ_IN = "-in:drafts -in:chats"

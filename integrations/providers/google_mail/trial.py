@@ -7,13 +7,13 @@ from typing import Any
 
 from integrations.credentials.oauth import Tokens
 from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
+from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
 from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, missing, service
 from integrations.providers.google.session import GoogleSession, SignInRefused
 from integrations.providers.google_mail.answers import LabelSaid, Profile
 from integrations.providers.google_mail.mails import CHECKS_AS, ME
 from integrations.providers.trackers import trial
-from integrations.providers.trackers.session import parse
 
 SCOPES = (MODIFY_MAIL,)
 HOST = "gmail.googleapis.com"

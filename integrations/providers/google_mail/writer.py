@@ -16,12 +16,12 @@ from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, NotFound, ProviderError
 from integrations.mail import compose
 from integrations.models import MailWrite
+from integrations.network.answers import parse
 from integrations.providers.google_mail import labels
 from integrations.providers.google_mail.answers import DraftSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
 from integrations.providers.imap import progress
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
-from integrations.providers.trackers.session import parse
 
 
 class GmailWriter(MailboxWriter[Mails]):

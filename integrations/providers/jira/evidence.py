@@ -12,6 +12,8 @@ from typing import Any
 from integrations.contracts import Issue
 from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
+from integrations.network.answers import parse
+from integrations.network.outgoing import segment
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.jira import listing
 from integrations.providers.jira.issues import (
@@ -22,7 +24,6 @@ from integrations.providers.jira.issues import (
 )
 from integrations.providers.jira.session import JiraSession
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import parse, segment
 
 SKEW = timedelta(minutes=5)  # of the two clocks
 

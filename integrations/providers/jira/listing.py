@@ -7,6 +7,8 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from integrations.exceptions import Malformed
+from integrations.network.answers import parse, rows
+from integrations.network.outgoing import segment
 from integrations.providers.jira.issues import (
     FIELDS,
     Comments,
@@ -16,7 +18,7 @@ from integrations.providers.jira.issues import (
     RawIssue,
 )
 from integrations.providers.jira.session import JiraSession
-from integrations.providers.trackers.session import Params, parse, rows, segment
+from integrations.providers.trackers.session import Params
 
 AT_ONCE = 100
 MAX_PAGES = 10  # of projects, people or comments; what is behind them is not there for Remit

@@ -8,6 +8,8 @@ from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Pa
 from integrations.contracts.people import Correspondence, Correspondent, Member
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import IssueWrite
+from integrations.network.answers import parse
+from integrations.network.outgoing import segment
 from integrations.ports.evidence import Evidence
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
@@ -20,7 +22,7 @@ from integrations.providers.jira.issues import (
 )
 from integrations.providers.jira.session import JiraSession, session_of
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import Refused, parse, segment
+from integrations.providers.trackers.session import Refused
 
 OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
 

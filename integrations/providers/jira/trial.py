@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from integrations.exceptions import NotPermitted
+from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
 from integrations.providers.jira import listing
 from integrations.providers.jira.issues import Person
 from integrations.providers.jira.servers import JiraServer, read_base
 from integrations.providers.jira.session import JiraSession, limited
 from integrations.providers.trackers import trial
-from integrations.providers.trackers.session import Slot, TrackerSession, parse
+from integrations.providers.trackers.session import Slot, TrackerSession
 from integrations.providers.trackers.trial import Tried
 
 HOW = (

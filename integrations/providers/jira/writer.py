@@ -9,6 +9,8 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.exceptions import NotFound, ProviderError, Rejected
 from integrations.models import IssueWrite
+from integrations.network.answers import parse, rows
+from integrations.network.outgoing import segment
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
     NAMES,
@@ -23,7 +25,6 @@ from integrations.providers.jira.issues import (
 )
 from integrations.providers.jira.reader import JiraReader
 from integrations.providers.trackers import writing
-from integrations.providers.trackers.session import parse, rows, segment
 from integrations.providers.trackers.writing import Answer
 
 

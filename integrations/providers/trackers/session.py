@@ -5,10 +5,9 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
-from pydantic import BaseModel, ValidationError
 
 from integrations.contracts import AccountRef
 from integrations.credentials import credentials
@@ -33,7 +32,6 @@ Slot = Callable[[], AbstractContextManager[None]]
 Heard = Callable[[], None]
 Params = Mapping[str, str | int]
 S = TypeVar("S", bound="TrackerSession")
-M = TypeVar("M", bound=BaseModel)
 
 
 class SignInRefused(SignInNeeded):
@@ -97,7 +95,7 @@ class TrackerSession:
         self, method: str, path: str, params: Params | None, body: Mapping[str, Any] | None
     ) -> Any:
         url = f"{self._base}{path}" + (f"?{urlencode(params)}" if params else "")
-        parts = urlsplit(check_url(url))
+        parts = urlsplit(outgoing.check_url(url))
         sent = {} if body is None else {"Content-Type": "application/json"}
         answer = http.exchange(
             http.client(f"{parts.scheme}://{parts.netloc}"),
@@ -150,39 +148,6 @@ def session_of(account: AccountRef, make: Callable[[SignIn, Slot, Heard], S]) ->
         credentials.ask_to_sign_in(account.id)
 
     return make(sign_in, slot, refused)
-
-
-def check_url(url: str) -> str:
-    """Raises NotPermitted for an address that no token is to be sent to."""
-    try:
-        outgoing.check_form(url)
-    except outgoing.Forbidden as error:
-        raise NotPermitted(str(error)) from error
-    if urlsplit(url).scheme != "https":
-        raise NotPermitted("The server is to be reached over https:// alone.")
-    return url
-
-
-def segment(text: str) -> str:
-    """One part of a path. Raises Rejected for what would be another path."""
-    if text in ("", ".", ".."):
-        raise Rejected("this is no name")
-    return quote(text, safe="")
-
-
-def parse(model: type[M], data: Any) -> M:
-    """Raises Malformed, with the fields alone."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        fields = {".".join(map(str, one["loc"])) for one in error.errors()}
-        raise Malformed(f"{model.__name__}: {', '.join(sorted(fields))}") from error
-
-
-def rows(data: Any) -> list[Any]:
-    if not isinstance(data, list):
-        raise Malformed("the answer is no list")
-    return data
 
 
 def _read(answer: Answer) -> Any:
