@@ -11,11 +11,11 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from integrations.contracts import ContentType, Source
+from integrations.contracts import ContentType
 from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.models.preferences import find_zones
-from integrations.ports.registry import SYNCED
+from integrations.ports.registry import BY_SOURCE, SYNCED
 from integrations.web.authentication import HasScope, caller_for, caller_of
 from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
@@ -97,7 +97,7 @@ class SearchFields(StrictSerializer):
         max_length=MAX_QUERY, allow_blank=True, help_text="Empty: the newest inside the filters."
     )
     sources = serializers.ListField(
-        child=serializers.ChoiceField(choices=get_args(Source)), default=list, max_length=50
+        child=serializers.ChoiceField(choices=list(BY_SOURCE)), default=list, max_length=50
     )
     types = serializers.ListField(
         child=serializers.ChoiceField(choices=get_args(ContentType)), default=list, max_length=50

@@ -54,7 +54,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *, capabilities: Capabilities = NOT
 
     connector = replace(
         registry.BY_SOURCE["gmail"],
-        source=SOURCE,  # type: ignore[arg-type]  # no source of the API
+        source=SOURCE,
         label="Forgetful",
         capabilities=capabilities,
     )

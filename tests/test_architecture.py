@@ -269,3 +269,20 @@ def test_what_executes_can_be_read_whole() -> None:
     }
     modules = [one for one in found if not (is_charter(one) or one.startswith(one_of_many))]
     assert len(modules) <= promised("beside these")
+
+
+def test_only_the_rooms_of_accounts_load_parts_of_providers_by_their_names() -> None:
+    """What import-linter cannot see: a writer that is loaded by its name."""
+    loading = {
+        str(path.relative_to(PROJECT_DIR))
+        for app in ("agents", "config", "guardrails", "integrations", "knowledge")
+        for path in (PROJECT_DIR / app).rglob("*.py")
+        if "import_module(" in path.read_text(encoding="utf-8")
+    }
+
+    assert loading == {
+        "config/door/callers.py",
+        "integrations/accounts/connectables.py",
+        "integrations/accounts/reads.py",
+        "integrations/accounts/writes.py",
+    }

@@ -13,7 +13,8 @@ from agents.context.schemas import QUIET, TAUGHT
 from agents.contracts import Person, ToolResult
 from agents.journal import journal
 from agents.tools.base import Arguments, Tool, ToolContext
-from integrations.contracts import ContentType, Source
+from integrations.contracts import ContentType
+from integrations.ports.registry import KnownSource
 from knowledge.contracts import FoundItem, SearchRequest, TimeFilter
 from knowledge.search import retrieval
 
@@ -29,7 +30,7 @@ class RetrieveContext(Arguments):
     query: str = Field(
         default="", max_length=1000, description="Words. Without any, the newest are found."
     )
-    sources: list[Source] | None = Field(default=None, json_schema_extra=QUIET)
+    sources: list[KnownSource] | None = Field(default=None, json_schema_extra=QUIET)
     types: list[ContentType] | None = Field(
         default=None, description="Kinds of items.", json_schema_extra=TAUGHT
     )

@@ -103,7 +103,7 @@ def past(row: Recorded) -> Past | None:
         external_user_id=row.on_behalf_of,
         kind=connector.kind if connector else "",  # type: ignore[arg-type]  # any text, from a row
         provider=provider.name if provider else "",
-        source=row.provider,  # type: ignore[arg-type]  # as it was written
+        source=row.provider,
         address="",
         display_name="",
         time_zone="UTC",

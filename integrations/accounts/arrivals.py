@@ -2,9 +2,8 @@
 and worked through in the same way."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -12,30 +11,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from integrations.accounts import reads
+from integrations.accounts import connectables
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.credentials import credentials
-from integrations.exceptions import ProviderError, Rejected
+from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
-from integrations.ports.issues import IssuesReader
-from integrations.providers.caldav import changes as calendar_changes
-from integrations.providers.google_mail import changes as gmail_changes
-from integrations.providers.imap import changes as mail_changes
-from integrations.providers.jmap import changes as jmap_changes
-from integrations.providers.trackers import changes as issue_changes
-from integrations.providers.webdav import changes as file_changes
 from integrations.web.webhooks import QUEUE_PATIENCE
-
-
-class Looked(Protocol):
-    """What happened at an account, or a part of it: events with names of their own, the same
-    however often they are seen. `keep` stores how far it was looked at."""
-
-    @property
-    def events(self) -> tuple[tuple[str, ItemEvent], ...]: ...
-    def keep(self) -> None: ...
-
 
 DUE_AT_ONCE = 200  # a sweep
 
@@ -62,7 +44,8 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         return 0
     account, count, began_at = row.ref(), 0, timezone.now()
     try:
-        for looked in _look(account, seen_at=credential.seen_at):
+        look = connectables.of(account.source).look
+        for looked in look(account, seen_at=credential.seen_at):
             with transaction.atomic():
                 for name, event in looked.events:
                     count += store(account, name, event, enqueue=enqueue)
@@ -72,23 +55,6 @@ def look(account_id: UUID, *, enqueue: Callable[[UUID], None]) -> int:
         raise
     credentials.note_look(account_id, began_at=began_at)
     return count
-
-
-def _look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
-    if account.provider == "caldav":
-        return calendar_changes.look(account)
-    if account.provider == "jmap":
-        return jmap_changes.look(account, seen_at=seen_at)
-    if account.provider == "webdav":
-        return file_changes.look(account, seen_at=seen_at)
-    if account.provider == "google_mail":
-        return gmail_changes.look(account, seen_at=seen_at)
-    if account.provider == "imap":
-        return mail_changes.look(account, seen_at=seen_at)
-    reader = reads.reader(account)
-    if not isinstance(reader, IssuesReader):
-        raise Rejected(f"nothing can be looked for at {account.source}")
-    return issue_changes.look(account, reader)
 
 
 def store(

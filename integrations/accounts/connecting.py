@@ -6,7 +6,6 @@ so that nothing is stored before and this process cannot open it.
 """
 
 import base64
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,7 +14,8 @@ from uuid import UUID, uuid4
 from django.core import signing
 from django.db import transaction
 
-from integrations.contracts import AccountRef, ConnectedSource
+from integrations.accounts import connectables
+from integrations.contracts import AccountRef, Source
 from integrations.credentials import credentials
 from integrations.credentials.sealing import Sealed
 from integrations.exceptions import Rejected
@@ -24,27 +24,7 @@ from integrations.providers.imap import connection
 
 GOOD_FOR = timedelta(minutes=10)
 SALT = "integrations.accounts.connecting"
-SOURCE: ConnectedSource = "imap"  # where none is named
-# What is connected, in words.
-ONE: Mapping[ConnectedSource, str] = {
-    "imap": "mailbox",
-    "jmap": "mailbox",
-    "google_mail": "mailbox",
-    "caldav": "calendar",
-    "webdav": "folder",
-    "github_issues": "tracker",
-    "jira_issues": "tracker",
-}
-OVER = {"google_mail": "Gmail's own API"}
-MAILBOXES: tuple[ConnectedSource, ...] = ("imap", "jmap", "google_mail")
-# Two accounts of one mailbox would answer it twice, whatever each of them speaks.
-SAME: Mapping[ConnectedSource, tuple[ConnectedSource, ...]] = {
-    **dict.fromkeys(MAILBOXES, MAILBOXES),
-    "caldav": ("caldav",),
-    "webdav": ("webdav",),
-    "github_issues": ("github_issues",),
-    "jira_issues": ("jira_issues",),
-}
+SOURCE: Source = "imap"  # where none is named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +38,7 @@ class Wish:
     user_name: str
     display_name: str = ""
     time_zone: str = "UTC"
-    source: ConnectedSource = SOURCE
+    source: Source = SOURCE
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"organisation_id": str(self.organisation_id)}
@@ -182,19 +162,26 @@ def _check_owner(wish: Wish) -> None:
     """A mailbox with two agents would be answered twice."""
     connected = Account.objects.filter(
         organisation_id=wish.organisation_id,
-        source__in=SAME[wish.source],
+        source__in=_same(wish.source),
         address__iexact=wish.address,
         credential__isnull=False,
     )
-    what = ONE[wish.source]
+    what = connectables.of(wish.source).what
     if connected.exclude(external_user_id=wish.user_id).exists():
         raise Rejected(f"This {what} is connected for somebody else. Disconnect it there first.")
     other = connected.exclude(source=wish.source).first()
     if other is not None:
-        over = OVER.get(other.source, other.source.upper())
+        over = connectables.of(other.source).over
         raise Rejected(
             f"This {what} is connected over {over}. To change that, disconnect it first."
         )
+
+
+def _same(source: Source) -> tuple[Source, ...]:
+    """Two accounts of one mailbox would answer it twice, whatever each of them speaks."""
+    if connectables.of(source).what != "mailbox":
+        return (source,)
+    return tuple(name for name, one in connectables.ALL.items() if one.what == "mailbox")
 
 
 def is_connected(wish: Wish) -> bool:

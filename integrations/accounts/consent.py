@@ -5,42 +5,27 @@ there. What the browser comes back with is good together with that ticket alone,
 Then the account is tried and offered like any other (`integrations.accounts.connecting`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.core import signing
 
-from integrations.accounts import connecting, trials
+from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Offer, Wish
-from integrations.accounts.trials import Found
-from integrations.contracts import ConnectedSource
+from integrations.contracts import Source
 from integrations.credentials import oauth
-from integrations.credentials.oauth import AuthorizationServer, Tokens
 from integrations.exceptions import Rejected
-from integrations.providers.google.servers import GOOGLE, HOW_LONG
-from integrations.providers.google_mail.trial import SCOPES
+from integrations.providers.connectable import Consent, Found
 
 GOOD_FOR = timedelta(minutes=30)
 SALT = "integrations.accounts.consent"
 BEGIN_AGAIN = "This sign-in was begun elsewhere, or more than half an hour ago. Begin it again."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where the users of a source sign in, what for, and how long that lasts, in words."""
-
-    server: AuthorizationServer
-    scopes: tuple[str, ...]
-    how_long: str
-    try_it: Callable[[Tokens, str], Found]
-
-
-PLACES: Mapping[ConnectedSource, Place] = {
-    "google_mail": Place(
-        server=GOOGLE, scopes=SCOPES, how_long=HOW_LONG, try_it=trials.try_google_mail
-    ),
+PLACES: dict[Source, Consent] = {
+    source: one.consent for source, one in connectables.ALL.items() if one.consent is not None
 }
 
 
@@ -60,9 +45,9 @@ class Finished:
     offer: Offer
 
 
-def place_of(source: str) -> Place | None:
+def place_of(source: Source) -> Consent | None:
     """None for a source that wants a password or a token."""
-    return next((one for name, one in PLACES.items() if name == source), None)
+    return PLACES.get(source)
 
 
 def begin(wish: Wish, *, by: str, redirect: str) -> Started:
@@ -104,7 +89,8 @@ def finish(ticket: str, answer: Mapping[str, str], *, by: str) -> Finished:
         redirect=data["redirect"],
         verifier=data["verifier"],
     )
-    found = place.try_it(tokens, wish.address)
+    with trials.place():
+        found = place.try_it(tokens, wish.address)
     offer = connecting.make_offer(wish, found.servers, secret=tokens.to_text())
     return Finished(wish=wish, found=found, offer=offer)
 

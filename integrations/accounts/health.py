@@ -2,44 +2,12 @@
 
 from datetime import datetime, timedelta
 
+from integrations.accounts import connectables
 from integrations.models import Account, Credential, Delivery
 
 LATE = timedelta(minutes=10)
 MINUTE, HOUR, DAY = 60, 3600, 86400
-WAIT = "The server asked Remit to wait."
-# By provider, and what went wrong there.
-TROUBLE = {
-    "imap": {
-        "not_permitted": "The server refuses to show the mailbox.",
-        "rate_limited": WAIT,
-        "not_found": "The mailbox has no folder that can be read.",
-    },
-    "caldav": {
-        "not_permitted": "The server refuses to show the calendars.",
-        "rate_limited": WAIT,
-        "not_found": "The calendars are not where they were. Connect them again.",
-        "rejected": "The calendars are not where they were. Connect them again.",
-    },
-    "webdav": {
-        "not_permitted": "The server refuses to show the files.",
-        "rate_limited": WAIT,
-        "not_found": "The folder is not where it was. Connect it again.",
-        "rejected": "The folder is not where it was, or holds too many folders.",
-    },
-    "google_mail": {
-        "not_permitted": "Google does not let Remit read this mailbox. Sign in again, and agree to "
-        "all of it.",
-        "rate_limited": "Google asked Remit to wait.",
-    },
-    "github": {
-        "not_permitted": "GitHub does not let this token read issues any more.",
-        "rate_limited": WAIT,
-    },
-    "jira": {
-        "not_permitted": "Jira does not let this user read issues any more.",
-        "rate_limited": WAIT,
-    },
-}
+TROUBLE = {"rate_limited": "The server asked Remit to wait."}
 
 
 def in_words(account: Account, *, now: datetime) -> str:
@@ -58,7 +26,7 @@ def in_words(account: Account, *, now: datetime) -> str:
         )
     words = ["Signed in.", *_ending(row, now)]
     if row.failed_at and (row.seen_at is None or row.failed_at > row.seen_at):
-        known = TROUBLE.get(account.provider, {})
+        known = {**TROUBLE, **connectables.ALL[account.source].trouble}
         words.append(known.get(row.failure, "The server does not answer."))
     if row.seen_at is None:
         words.append("It has not been looked at yet.")

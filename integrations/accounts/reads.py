@@ -1,6 +1,7 @@
 """Opening a reader of one account's data at its provider."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 from django.conf import settings
 
@@ -8,29 +9,14 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import Rejected
 from integrations.ports.account import Reader
 from integrations.ports.mail import MailReader
-from integrations.providers.caldav.reader import CalDavReader
+from integrations.ports.registry import PROVIDERS
 from integrations.providers.data_service.reader import DataServiceReader
-from integrations.providers.github.reader import GitHubReader
-from integrations.providers.google_mail.reader import GmailReader
-from integrations.providers.imap.reader import ImapReader
-from integrations.providers.jira.reader import JiraReader
-from integrations.providers.jmap.reader import JmapReader
-from integrations.providers.mcp.reader import McpReader
-from integrations.providers.webdav.reader import WebDavReader
 
 READERS: dict[str, Callable[[AccountRef], Reader]] = {
-    "caldav": CalDavReader,
-    "data_service": DataServiceReader,
-    "github": GitHubReader,
-    "google_mail": GmailReader,
-    "imap": ImapReader,
-    "jira": JiraReader,
-    "jmap": JmapReader,
-    "mcp": McpReader,
-    "webdav": WebDavReader,
+    one.name: import_module(one.module("reader")).open_reader for one in PROVIDERS if one.is_asked
 }
 # Providers of people's own accounts, called with a secret that is sealed.
-SEALED = frozenset({"caldav", "github", "google_mail", "imap", "jira", "jmap", "webdav"})
+SEALED = frozenset(one.name for one in PROVIDERS if one.is_own)
 
 
 def reader(account: AccountRef) -> Reader:

@@ -1,7 +1,7 @@
 """Connecting a mailbox, calendars, files or issues in the browser: what Remit can do and prove
 there is shown first, and at one button they are connected."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -16,11 +16,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
-from integrations.accounts import connecting, consent, health
+from integrations.accounts import connectables, connecting, consent, health, trials
 from integrations.accounts.connecting import Wish
 from integrations.admin.capabilities import GRADES
-from integrations.admin.connect_forms import FORMS
-from integrations.contracts import ConnectedSource
+from integrations.admin.connect_forms import ConnectForm
+from integrations.contracts import Source
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Organisation
@@ -35,15 +35,6 @@ NO_KEY = (
     "This installation has no key to keep passwords with. `manage.py make_credential_keys` makes a "
     "pair; set CREDENTIALS_PUBLIC_KEY here."
 )
-TITLES: Mapping[ConnectedSource, str] = {
-    "imap": "Connect a mailbox",
-    "jmap": "Connect a mailbox over JMAP",
-    "google_mail": "Connect a mailbox at Gmail",
-    "caldav": "Connect calendars",
-    "webdav": "Connect files",
-    "github_issues": "Connect GitHub issues",
-    "jira_issues": "Connect Jira issues",
-}
 KNOWN_USERS = 500  # offered; any other can be typed
 
 
@@ -56,14 +47,16 @@ def connect_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     known = _known(request, organisation)
     source = _source(request, known)
     context |= {
-        "title": TITLES[source],
-        "titles": TITLES,
+        "title": connectables.of(source).title,
+        "titles": _titles(),
+        "connectable": connectables.of(source),
+        "about": _about(source, organisation),
         "source": source,
         "organisations": organisations,
         "organisation": organisation,
         "known": known,
         "users": _users(organisation),
-        "form": FORMS[source](initial=_initial(request, known)),
+        "form": ConnectForm(source, initial=_initial(request, known)),
         "place": consent.place_of(source),
         "grades": GRADES,
     }
@@ -87,7 +80,8 @@ def signed_in_page(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
     if organisation is not None:
         with _problems(context):
             _finish(request, context, organisation, stored["ticket"])
-    return TemplateResponse(request, TEMPLATE, context | {"title": TITLES[context["source"]]})
+    title = connectables.of(context["source"]).title
+    return TemplateResponse(request, TEMPLATE, context | {"title": title})
 
 
 @contextmanager
@@ -104,7 +98,7 @@ def _problems(context: dict[str, Any]) -> Iterator[None]:
 
 
 def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisation) -> None:
-    form = context["form"] = FORMS[context["source"]](request.POST)
+    form = context["form"] = ConnectForm(context["source"], request.POST)
     if not form.is_valid():
         return
     wish = form.wish(organisation)
@@ -112,7 +106,7 @@ def _try(request: HttpRequest, context: dict[str, Any], organisation: Organisati
         _begin(request, context, organisation, wish)
         return
     connecting.check(wish)
-    found = form.try_it(wish)
+    found = trials.try_it(wish.source, form.given())
     offer = connecting.make_offer(wish, found.servers, secret=form.cleaned_data["password"])
     context |= {
         "found": found,
@@ -161,19 +155,28 @@ def _name(request: HttpRequest, organisation: Organisation) -> str:
     return f"{organisation.id} {operator(request)}"
 
 
-def _source(request: HttpRequest, known: Account | None) -> ConnectedSource:
+def _source(request: HttpRequest, known: Account | None) -> Source:
     """What is to be connected: as the account that is known, or as the address says."""
     wanted = known.source if known else request.GET.get("source", "")
-    return next((one for one in TITLES if one == wanted), connecting.SOURCE)
+    return wanted if wanted in connectables.ALL else connecting.SOURCE
 
 
 def _known(request: HttpRequest, organisation: Organisation | None) -> Account | None:
     """The account that is to be signed in again, if the address names one."""
-    rows = Account.objects.filter(organisation=organisation, source__in=TITLES)
+    rows = Account.objects.filter(organisation=organisation, source__in=connectables.ALL)
     try:
         return rows.filter(pk=UUID(request.GET.get("account", ""))).first()
     except ValueError:
         return None
+
+
+def _about(source: Source, organisation: Organisation | None) -> str:
+    name = organisation.name if organisation else ""
+    return connectables.of(source).about.format(organisation=name)
+
+
+def _titles() -> dict[Source, str]:
+    return {source: one.title for source, one in connectables.ALL.items()}
 
 
 def _users(organisation: Organisation | None) -> dict[str, str]:
@@ -200,7 +203,7 @@ def _initial(request: HttpRequest, known: Account | None) -> dict[str, Any]:
 
 def describe_connection(account: Account) -> dict[str, Any]:
     """What an account's own page says of how it is connected."""
-    if account.source not in connecting.ONE:
+    if account.source not in connectables.ALL:
         return {}
     return {
         "connection": health.in_words(account, now=timezone.now()),

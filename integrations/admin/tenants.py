@@ -18,7 +18,7 @@ from django.utils.html import format_html, format_html_join
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
-from integrations.accounts import connecting
+from integrations.accounts import connectables, connecting
 from integrations.admin import capabilities
 from integrations.admin.connecting import (
     RIGHT,
@@ -253,7 +253,7 @@ class AccountAdmin(RowPage):
     ) -> tuple[str, ...]:
         # An account is one user's one source for good: items and ledger rows belong to it.
         identity = ["organisation", "external_user_id", "source"]
-        if obj and obj.source in connecting.ONE:
+        if obj and obj.source in connectables.ALL:
             identity.append("address")  # mail goes out under it, at the server it belongs to
         return (*self.readonly_fields, *identity) if obj else self.readonly_fields
 

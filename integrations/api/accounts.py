@@ -6,27 +6,30 @@ from uuid import UUID
 
 from django.core.cache import cache as shared
 from django.core.exceptions import ValidationError as InvalidRow
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions, serializers, status
+from rest_framework import exceptions, status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from integrations.accounts import connecting, consent, health, trials
+from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Offer, Wish
-from integrations.accounts.trials import Found
+from integrations.api.account_bodies import (
+    AbilityFields,
+    Acceptance,
+    AccountFields,
+    AccountTrial,
+    TrialFields,
+    UserOf,
+)
+from integrations.contracts.servers import read_server
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError, RateLimited
 from integrations.models import Account
-from integrations.providers.imap.servers import MailServers, read_server
+from integrations.providers.connectable import Found, Given
 from integrations.web.authentication import Caller, HasScope, TokenThrottle, caller_for
 from integrations.web.idempotency import ApiView
-from integrations.web.serializers import StrictCharField, StrictSerializer
-
-SECURITY = ("tls", "starttls")
-NAMED = {"jira_issues": "Name the Jira.", "webdav": "Name the folder."}
 
 
 class CannotConnect(exceptions.APIException):
@@ -57,128 +60,6 @@ class TrialThrottle(TokenThrottle):
         return key and f"{key}:trial"
 
 
-class NamedServer(StrictSerializer):
-    host = StrictCharField(max_length=253)
-    port = serializers.IntegerField(min_value=1, max_value=65535, required=False)
-    security = serializers.ChoiceField(
-        choices=SECURITY, required=False, help_text="Left out: as is usual at that port."
-    )
-
-
-class AccountTrial(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-    source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the body
-        choices=sorted(set(connecting.ONE) - set(consent.PLACES)),
-        required=False,
-        help_text="imap: a mailbox, as where it is left out. jmap: one whose server speaks JMAP. "
-        "caldav: calendars. webdav: a folder of files. github_issues, jira_issues: issues there.",
-    )
-    address = StrictCharField(max_length=320)
-    password = StrictCharField(
-        max_length=1000,
-        trim_whitespace=False,
-        help_text="Most providers want an app password, made in the account's settings there; an "
-        "issue tracker wants a token.",
-    )
-    user_name = StrictCharField(
-        max_length=320, required=False, help_text="Where it is not the address."
-    )
-    imap = NamedServer(required=False, help_text="Left out: found by the address.")
-    smtp = NamedServer(required=False, help_text="To send with; only beside `imap`.")
-    url = StrictCharField(
-        max_length=500,
-        required=False,
-        help_text="The server of caldav or jmap, a folder of webdav, a GitHub Enterprise Server, "
-        "or the Jira. Left out: found likewise, or github.com; a folder and a Jira are named.",
-    )
-    projects = serializers.ListField(
-        child=StrictCharField(max_length=255),
-        max_length=200,
-        required=False,
-        help_text="Of an issue tracker: only these. Left out: all that the token shows.",
-    )
-    readers = serializers.ListField(
-        child=StrictCharField(max_length=320),
-        max_length=200,
-        required=False,
-        help_text="Of a folder: who else reads it, by mail address; an empty list: nobody. Left "
-        "out: not known, and nothing is written there unless the server itself tells.",
-    )
-    display_name = StrictCharField(
-        max_length=200,
-        required=False,
-        help_text="As it stands beside the address in mail and invitations.",
-    )
-    time_zone = StrictCharField(max_length=64, required=False)
-
-    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        source = given.get("source", connecting.SOURCE)
-        others = ["url"] if source == "imap" else ["imap", "smtp"]
-        if source in NAMED and "url" not in given:
-            raise exceptions.ValidationError({"url": [NAMED[source]]})
-        if source != "webdav":
-            others.append("readers")
-        if connecting.ONE[source] != "tracker":
-            others.append("projects")
-        wrong = {name: ["There is none of what you connect."] for name in others if name in given}
-        if "smtp" in given and "imap" not in given:
-            wrong.setdefault("imap", ["Name the mail server, too."])
-        if wrong:
-            raise exceptions.ValidationError(wrong)
-        return given
-
-
-class AbilityFields(serializers.Serializer[Any]):
-    what = serializers.CharField()
-    grade = serializers.CharField(
-        help_text="How surely Remit can prove it, A to D; empty: it cannot be done there."
-    )
-    why = serializers.CharField()
-
-
-class TrialFields(serializers.Serializer[Any]):
-    server = serializers.CharField()
-    mails = serializers.IntegerField(allow_null=True, help_text="In the inbox of a mailbox.")
-    calendars = serializers.ListField(
-        child=serializers.CharField(), allow_null=True, help_text="Their names."
-    )
-    folders = serializers.ListField(
-        child=serializers.CharField(), allow_null=True, help_text="Those directly in a folder."
-    )
-    projects = serializers.ListField(
-        child=serializers.CharField(), allow_null=True, help_text="Of a tracker: those with issues."
-    )
-    abilities = AbilityFields(many=True)
-    offer = serializers.CharField(
-        help_text="Send it back within ten minutes to connect the account."
-    )
-
-
-class Acceptance(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-    offer = StrictCharField(max_length=20_000)
-
-
-class AccountFields(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    user_id = serializers.CharField(source="external_user_id")
-    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
-    address = serializers.CharField()
-    display_name = serializers.CharField()
-    health = serializers.SerializerMethodField()
-    state = serializers.SerializerMethodField(help_text="good, sign_in or not_connected")
-
-    def get_state(self, account: Account) -> str:
-        return health.state_of(account)
-
-    def get_health(self, account: Account) -> str:
-        return health.in_words(account, now=timezone.now())
-
-
-class UserOf(StrictSerializer):
-    user_id = StrictCharField(max_length=200)
-
-
 class TrialView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
     throttle_classes = [TokenThrottle, TrialThrottle]
@@ -201,7 +82,7 @@ class TrialView(ApiView):
         )
         try:
             connecting.check(wish)
-            found = _tried(wish, given)
+            found = trials.try_it(wish.source, _given(wish, given))
             offer = connecting.make_offer(wish, found.servers, secret=given["password"])
         except InvalidRow as error:
             raise exceptions.ValidationError(error.message_dict) from error
@@ -276,7 +157,7 @@ def _own(caller: Caller, user_id: str) -> Any:
         .filter(
             organisation_id=caller.organisation_id,
             external_user_id=user_id,
-            source__in=connecting.ONE,
+            source__in=connectables.ALL,
         )
         .order_by("created_at", "id")
     )
@@ -287,27 +168,17 @@ def name_of(caller: Caller, user_id: str) -> str:
     return f"{caller.organisation_id} {caller.principal} {user_id}"
 
 
-def _tried(wish: Wish, given: dict[str, Any]) -> Found:
-    about = {"user_name": wish.user_name, "secret": given["password"]}
-    if wish.source == "caldav":
-        return trials.try_calendars(wish.address, given.get("url", ""), **about)
-    if wish.source == "webdav":
-        return trials.try_files(given["url"], readers=given.get("readers"), **about)
-    only, secret = given.get("projects", ()), given["password"]
-    if wish.source == "github_issues":
-        return trials.try_github(given.get("url", ""), only=only, secret=secret)
-    if wish.source == "jira_issues":
-        return trials.try_jira(given["url"], only=only, **about)
-    if wish.source == "jmap":
-        return trials.try_jmap(wish.address, given.get("url", ""), **about)
-    return trials.try_mailbox(wish.address, _named(given), **about)
-
-
-def _named(given: dict[str, Any]) -> MailServers | None:
-    if "imap" not in given:
-        return None
-    smtp = _server(given, "smtp", 465) if "smtp" in given else None
-    return MailServers(imap=_server(given, "imap", 993), smtp=smtp)
+def _given(wish: Wish, given: dict[str, Any]) -> Given:
+    return Given(
+        address=wish.address,
+        user_name=wish.user_name,
+        secret=given["password"],
+        url=given.get("url", ""),
+        imap=_server(given, "imap", 993) if "imap" in given else None,
+        smtp=_server(given, "smtp", 465) if "smtp" in given else None,
+        projects=tuple(given.get("projects", ())),
+        readers=tuple(given["readers"]) if "readers" in given else None,
+    )
 
 
 def _server(given: dict[str, Any], kind: str, usual_port: int) -> Any:

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from integrations.accounts import consent
 from integrations.accounts.connecting import Wish
+from integrations.api.account_bodies import TrialFields
 from integrations.api.accounts import (
     CannotSeal,
-    TrialFields,
     TrialThrottle,
     name_of,
     offered,

@@ -23,15 +23,10 @@ from integrations.contracts.field_types import (
 
 # What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
 Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
-# What the API, webhooks and items call the place that an account reads from: one of the data
-# service, one that somebody connected, one of files and mail servers that an operator reads in, or
-# the MCP servers.
+# What the API, webhooks and items call the place that an account reads from: the data service has
+# these, and `integrations.ports.registry` knows all.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]
-ImportedSource = Literal["mailbox", "calendar_file"]
-ConnectedSource = Literal[
-    "imap", "jmap", "google_mail", "caldav", "webdav", "github_issues", "jira_issues"
-]
-Source = Literal[ProvidedSource, ConnectedSource, ImportedSource, "mcp"]
+Source = str
 ContentType = Literal["email", "document", "event", "issue", "message"]
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from integrations.contracts import ConnectedSource, ContentType, ProvidedSource
+from integrations.contracts import ContentType, ProvidedSource
 from integrations.contracts.field_types import JsonObject, Moment, Text
 
 
@@ -16,7 +16,7 @@ class ItemEvent(BaseModel):
 
     kind: Literal["created", "updated", "deleted"]
     user_id: Text = Field(min_length=1, max_length=200)
-    source: ProvidedSource | ConnectedSource
+    source: Text = Field(min_length=1, max_length=32)
     source_id: Text = Field(min_length=1, max_length=500)
     content_type: ContentType | None = None
     data: JsonObject | None = None

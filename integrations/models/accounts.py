@@ -169,7 +169,7 @@ class Account(models.Model):
             external_user_id=self.external_user_id,
             kind=self.kind,  # type: ignore[arg-type]  # choices are the registry's kinds
             provider=self.provider,
-            source=self.source,  # type: ignore[arg-type]  # choices are the registry's sources
+            source=self.source,
             address=self.address,
             display_name=self.display_name,
             time_zone=self.time_zone,

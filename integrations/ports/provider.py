@@ -37,8 +37,28 @@ class Connector:
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """One party that keeps data, and speaks one protocol."""
+    """One party that keeps data, and speaks one protocol. Its folder in `integrations.providers`
+    has its name, and in it, each where it is needed: `open_reader` in `reader`, `open_writer` in
+    `writer`, and `CONNECTABLE` in `connectable`."""
 
     name: str
     label: str
     connectors: tuple[Connector, ...]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is somebody to ask: a reader."""
+        return any(one.is_synced or one.is_writable for one in self.connectors)
+
+    @property
+    def is_writable(self) -> bool:
+        return any(one.is_writable for one in self.connectors)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether people connect accounts of their own there."""
+        return any(one.is_watched for one in self.connectors)
+
+    def module(self, part: str) -> str:
+        """The name of a module of its folder."""
+        return f"integrations.providers.{self.name}.{part}"

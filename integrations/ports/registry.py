@@ -3,6 +3,9 @@ among them: what reads and writes there is opened in `integrations.accounts`."""
 
 from datetime import timedelta
 from functools import partial
+from typing import Annotated
+
+from pydantic import AfterValidator, WithJsonSchema
 
 from integrations.contracts import (
     ChatMessage,
@@ -308,3 +311,15 @@ def source_choices() -> list[tuple[str, str]]:
 def writable(kind: Kind) -> tuple[Source, ...]:
     """The sources where actions of this kind can be carried out."""
     return tuple(one.source for one in BY_SOURCE.values() if one.kind == kind and one.is_writable)
+
+
+def _check(source: str) -> str:
+    if source not in BY_SOURCE:
+        raise ValueError(f"one of {', '.join(BY_SOURCE)}")
+    return source
+
+
+# For what strangers and models name.
+KnownSource = Annotated[
+    Source, AfterValidator(_check), WithJsonSchema({"type": "string", "enum": list(BY_SOURCE)})
+]

@@ -1,3 +1,3 @@
 """Who keeps the data: one room for each provider, with its `reader` and, where it can be written
-to, its `writer`. A new one is a room here, what it declares in `integrations.ports.registry`, and a
-line each in `integrations.accounts.reads` and `integrations.accounts.writes`."""
+to, its `writer`; where people connect accounts of their own, its `connectable`. A new one is a room
+here and what it declares in `integrations.ports.registry`, and nothing else."""

@@ -208,7 +208,7 @@ def describe_source(row: SyncSource, *, now: datetime) -> SourceProgress:
             spent = (now - row.started_at).total_seconds()
             eta = max(1, round(row.remaining * spent / row.received))
     return SourceProgress(
-        source=row.account.source,  # type: ignore[arg-type]  # choices are the registry's
+        source=row.account.source,
         account_id=row.account_id,
         state=row.state,  # type: ignore[arg-type]  # choices are SyncState's
         received=row.received,

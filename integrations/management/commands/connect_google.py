@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.accounts import connecting, consent
 from integrations.accounts.connecting import Wish
-from integrations.accounts.trials import Found
 from integrations.management.commands import connect_mailbox
 from integrations.models import Organisation
+from integrations.providers.connectable import Found
 from integrations.providers.google.servers import HOW_LONG
 
 BY = "manage.py connect_google"

@@ -4,24 +4,27 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from integrations.accounts import connecting, trials
+from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Wish
-from integrations.accounts.trials import Found
-from integrations.contracts import ConnectedSource
 from integrations.management.commands import connect_mailbox
 from integrations.models import Organisation
-from integrations.providers.github import trial as github
-from integrations.providers.jira import trial as jira
+from integrations.ports.registry import PROVIDER_OF
+from integrations.providers.connectable import Found, Given
 
-TRACKERS: dict[str, ConnectedSource] = {"github": "github_issues", "jira": "jira_issues"}
+TRACKERS = {
+    PROVIDER_OF[source].name: source
+    for source, one in connectables.ALL.items()
+    if one.what == "tracker"
+}
+HOW = " ".join(connectables.of(source).secret.hint for source in TRACKERS.values())
 
 
 class Command(BaseCommand):
     help = (
-        "Connects issues at GitHub, a GitHub Enterprise Server, Jira Cloud or Jira Data Center: "
-        "signs in, says what Remit can do and prove there, and stores it. Nothing is allowed at "
-        "first: they are read alone. Again for the same address, it takes a new token. The token "
-        f"comes from {connect_mailbox.PASSWORD} or is asked for. {github.HOW} {jira.HOW}"
+        "Connects issues at a tracker: signs in, says what Remit can do and prove there, and "
+        "stores it. Nothing is allowed at first: they are read alone. Again for the same address, "
+        f"it takes a new token. The token comes from {connect_mailbox.PASSWORD} or is asked for. "
+        f"{HOW}"
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -31,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
         parser.add_argument("--time-zone", default="UTC")
         parser.add_argument(
-            "--url", default="", metavar="HTTPS://…", help="The Jira, or not github.com."
+            "--url", default="", metavar="HTTPS://…", help="Where it is, if not at github.com."
         )
         parser.add_argument(
             "--project",
@@ -71,10 +74,14 @@ class Command(BaseCommand):
         )
 
     def tried(self, wish: Wish, secret: str, options: dict[str, Any]) -> Found:
-        url, only = options["url"], options["project"]
-        if wish.source == "jira_issues":
-            return trials.try_jira(url, only=only, user_name=wish.user_name, secret=secret)
-        return trials.try_github(url, only=only, secret=secret)
+        given = Given(
+            address=wish.address,
+            user_name=wish.user_name,
+            secret=secret,
+            url=options["url"],
+            projects=tuple(options["project"]),
+        )
+        return trials.try_it(wish.source, given)
 
     def say(self, found: Found) -> None:
         names = ", ".join(found.projects or ()) or "no project with issues"

@@ -13,12 +13,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Offer, Wish
+from integrations.contracts.servers import Server, read_server
 from integrations.credentials import sealing
 from integrations.exceptions import ProviderError
 from integrations.models import Organisation
 from integrations.ports.evidence import Ability
 from integrations.providers.imap import discovery, trial
-from integrations.providers.imap.servers import MailServers, Server, read_server
+from integrations.providers.imap.servers import MailServers
 from integrations.providers.jmap import trial as jmap
 
 PASSWORD = "REMIT_MAIL_PASSWORD"  # noqa: S105  # the variable's name

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from integrations.accounts import connecting
+from integrations.accounts import connectables, connecting
 from integrations.models import Account
 
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
         parser.add_argument(
             "--source",
-            choices=sorted(connecting.ONE),
+            choices=sorted(connectables.ALL),
             default=connecting.SOURCE,
             help="caldav: of calendars (%(default)s).",
         )
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             .first()
         )
         if account is None:
-            raise CommandError(f"There is no such {connecting.ONE[options['source']]}.")
+            raise CommandError(f"There is no such {connectables.of(options['source']).what}.")
         connecting.disconnect(account.ref())
         self.stdout.write(
             "Disconnected. What was read in, what its agent may do, and the ledger stay."

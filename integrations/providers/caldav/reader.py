@@ -1,6 +1,6 @@
 """Reads of somebody's calendars."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import IO
 
@@ -10,6 +10,7 @@ from integrations.contracts import AccountRef, AnyItem, Change, Event, Named, Pa
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import CalendarPlace
+from integrations.ports.calendar import CalendarReader
 from integrations.ports.evidence import Evidence
 from integrations.providers.caldav import events, evidence
 from integrations.providers.caldav.calendars import Calendars
@@ -120,3 +121,6 @@ def remember(account: AccountRef, ids: Mapping[str, Sequence[str]]) -> None:
         parts = sorted({*row.parts, *ids[row.path]})
         if parts != row.parts:
             CalendarPlace.objects.filter(pk=row.pk).update(parts=parts)
+
+
+open_reader: Callable[[AccountRef], CalendarReader] = CalDavReader

@@ -6,7 +6,7 @@ once. A change is put on the version that was looked at and no other. Each write
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -16,6 +16,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import CalendarWrite
+from integrations.ports.calendar import CalendarWriter
 from integrations.providers.caldav import edit, events
 from integrations.providers.caldav.calendars import Calendars
 from integrations.providers.caldav.edit import Author
@@ -144,3 +145,6 @@ class CalDavWriter:
             at=timezone.now(),
             tells=own.server.schedules,
         )
+
+
+open_writer: Callable[[AccountRef], CalendarWriter] = CalDavWriter

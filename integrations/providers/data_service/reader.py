@@ -1,6 +1,6 @@
 """Reads through the External Data Service."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ from integrations.contracts.people import Correspondence, Correspondent, Member
 from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.network import http
 from integrations.network.gate import Gate
+from integrations.ports.account import Reader
 from integrations.ports.evidence import Evidence, NotPerformed, Performed
 from integrations.ports.registry import DATA_SERVICE
 from integrations.providers.data_service.session import (
@@ -231,3 +232,6 @@ def _following(data: Any) -> str | None:
     if following is not None and not isinstance(following, str):
         raise Malformed("“next_cursor” is not text")
     return following
+
+
+open_reader: Callable[[AccountRef], Reader] = DataServiceReader

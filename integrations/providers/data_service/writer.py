@@ -1,6 +1,6 @@
 """Writes through the External Data Service. Only `integrations.accounts.writes` may import it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Malformed
 from integrations.network import http
 from integrations.network.gate import Gate
+from integrations.ports.account import Writer
 from integrations.providers.data_service.session import (
     fingerprint,
     gate,
@@ -216,3 +217,6 @@ def _message(mail: OutgoingMail) -> dict[str, Any]:
 
 def _files(mail: OutgoingMail) -> dict[str, Any]:
     return {"attachments": list(mail.attachments)} if mail.attachments else {}
+
+
+open_writer: Callable[[AccountRef], Writer] = DataServiceWriter

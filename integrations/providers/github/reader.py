@@ -1,5 +1,6 @@
 """Reads of somebody's issues at GitHub."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import IO
@@ -10,6 +11,7 @@ from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
 from integrations.network.answers import parse, rows
 from integrations.ports.evidence import Evidence
+from integrations.ports.issues import IssuesReader
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
     RawComment,
@@ -135,3 +137,6 @@ class GitHubReader:
 
 def _moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+open_reader: Callable[[AccountRef], IssuesReader] = GitHubReader

@@ -1,7 +1,7 @@
 """Writes to somebody's issues at GitHub. Only `integrations.accounts.writes` may import this
 module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from integrations.credentials import credentials
 from integrations.exceptions import Rejected
 from integrations.models import IssueWrite
 from integrations.network.answers import parse
+from integrations.ports.issues import IssuesWriter
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
     RawComment,
@@ -129,3 +130,6 @@ class GitHubWriter:
         """Raises Rejected where GitHub would take the rest and drop this."""
         if SORTED & fields.keys() and not self._reader.repository(project).may_sort:
             raise Rejected(NO_SORTING.format(name=project))
+
+
+open_writer: Callable[[AccountRef], IssuesWriter] = GitHubWriter

@@ -1,6 +1,6 @@
 """Reads of one mailbox at Gmail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import IO
 
@@ -25,6 +25,7 @@ from integrations.mail.compose import MARK
 from integrations.mail.correspondents import Sent
 from integrations.network.answers import parse
 from integrations.ports.evidence import Evidence
+from integrations.ports.mail import MailReader
 from integrations.providers.google_mail import evidence
 from integrations.providers.google_mail.answers import LabelSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
@@ -177,3 +178,6 @@ def _sent(said: MessageSaid) -> Sent:
         at=said.arrived,
         is_answer=any(said.headers(name) for name in ANSWERS),
     )
+
+
+open_reader: Callable[[AccountRef], MailReader] = GmailReader

@@ -12,11 +12,13 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from email.message import EmailMessage
 from typing import Any
 
+from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, NotFound, ProviderError
 from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.network.answers import parse
+from integrations.ports.mail import MailWriter
 from integrations.providers.google_mail import labels
 from integrations.providers.google_mail.answers import DraftSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
@@ -133,3 +135,6 @@ def _set(mails: Mails, said: MessageSaid, *, add: Sequence[str], remove: Sequenc
 
 def _answer(id: str, thread_id: str, message: EmailMessage) -> Answer:
     return {"id": id, "thread_id": thread_id, "message_id": str(message["Message-ID"])}
+
+
+open_writer: Callable[[AccountRef], MailWriter] = GmailWriter

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
+from integrations.contracts.servers import Security, Server
 from integrations.exceptions import ProviderError, Rejected
 from integrations.mail.addresses import is_addr_spec
 from integrations.network import http, outgoing
 from integrations.providers.imap import known_servers
-from integrations.providers.imap.servers import MailServers, Security, Server
+from integrations.providers.imap.servers import MailServers
 
 WELL_KNOWN = (
     "https://autoconfig.{domain}/mail/config-v1.1.xml",

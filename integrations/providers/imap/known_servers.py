@@ -6,7 +6,8 @@ keeps a copy of what is sent by itself. Most want an app password, made in the a
 
 from typing import NamedTuple
 
-from integrations.providers.imap.servers import MailServers, Server
+from integrations.contracts.servers import Server
+from integrations.providers.imap.servers import MailServers
 
 
 class Known(NamedTuple):

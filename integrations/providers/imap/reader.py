@@ -1,6 +1,6 @@
 """Reads of one mailbox over IMAP."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -27,6 +27,7 @@ from integrations.mail.compose import MARK
 from integrations.mail.correspondents import Sent
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.ports.evidence import Evidence
+from integrations.ports.mail import MailReader
 from integrations.providers.imap import evidence
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import FOLDER_PREFIX, SYSTEM_LABELS
@@ -275,3 +276,6 @@ def _words(flags: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+open_reader: Callable[[AccountRef], MailReader] = ImapReader

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from integrations.contracts.servers import Server
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
     NotPermitted,
@@ -20,7 +21,6 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.providers.imap.clients import Smtp, SmtpTls
-from integrations.providers.imap.servers import Server
 
 SECONDS = 60.0
 SAID_CHARS = 200

@@ -15,6 +15,7 @@ from imapclient.exceptions import (  # type: ignore[import-untyped]
     IMAPClientAbortError,
 )
 
+from integrations.contracts.servers import Server
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
     NotPermitted,
@@ -29,7 +30,7 @@ from integrations.providers.imap import connection, submission
 from integrations.providers.imap.abilities import list_abilities
 from integrations.providers.imap.clients import ended_after
 from integrations.providers.imap.connection import Connection, SignInRefused
-from integrations.providers.imap.servers import MailServers, Server
+from integrations.providers.imap.servers import MailServers
 
 SECONDS = 20.0  # for all of it
 LOOKED_AT, LEAST = 20, 10  # mails, for the name that the server checks senders under

@@ -12,12 +12,14 @@ from functools import partial
 
 from django.utils import timezone
 
+from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
 from integrations.imports.reading import mail_id
 from integrations.mail import compose, mail as mail_parser
 from integrations.models import MailWrite
+from integrations.ports.mail import MailWriter
 from integrations.providers.imap import labelling, progress, submission
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
@@ -154,3 +156,6 @@ def _name(row: MailWrite, raw: bytes) -> Answer:
 
 def _answer(id: str, thread_id: str, message_id: str) -> Answer:
     return {"id": id, "thread_id": thread_id, "message_id": message_id}
+
+
+open_writer: Callable[[AccountRef], MailWriter] = ImapWriter

@@ -1,5 +1,6 @@
 """Reads of somebody's issues at Jira."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import IO
@@ -11,6 +12,7 @@ from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.network.outgoing import segment
 from integrations.ports.evidence import Evidence
+from integrations.ports.issues import IssuesReader
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
     FIELDS,
@@ -116,3 +118,6 @@ class JiraReader:
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
         raise NotFound("Remit reads no history of issues at Jira")
+
+
+open_reader: Callable[[AccountRef], IssuesReader] = JiraReader

@@ -1,7 +1,7 @@
 """Writes to somebody's issues at Jira. Only `integrations.accounts.writes` may import this
 module."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ from integrations.exceptions import NotFound, ProviderError, Rejected
 from integrations.models import IssueWrite
 from integrations.network.answers import parse, rows
 from integrations.network.outgoing import segment
+from integrations.ports.issues import IssuesWriter
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
     NAMES,
@@ -202,3 +203,6 @@ class JiraWriter:
             return session.send(method, path, body)
         finally:
             self.request_id = session.request_id
+
+
+open_writer: Callable[[AccountRef], IssuesWriter] = JiraWriter

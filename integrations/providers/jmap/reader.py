@@ -1,6 +1,6 @@
 """Reads of one mailbox over JMAP."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import IO, Any
 
@@ -24,6 +24,7 @@ from integrations.mail.addresses import Mailbox as Person, is_addr_spec
 from integrations.mail.correspondents import Sent
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.ports.evidence import Evidence
+from integrations.ports.mail import MailReader
 from integrations.providers.imap.folders import FOLDER_PREFIX
 from integrations.providers.jmap import evidence
 from integrations.providers.jmap.answers import Address, EmailSaid, HeadersSaid, moment
@@ -213,3 +214,6 @@ def _sent(said: HeadersSaid) -> Sent:
         at=said.received_at,
         is_answer=bool(said.in_reply_to or said.references or said.mark),
     )
+
+
+open_reader: Callable[[AccountRef], MailReader] = JmapReader

@@ -11,9 +11,11 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from email.message import EmailMessage
 from typing import Any
 
+from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, Full, NotFound, ProviderError, Rejected, Unavailable
 from integrations.models import MailWrite
+from integrations.ports.mail import MailWriter
 from integrations.providers.imap import progress
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.jmap import labelling
@@ -208,3 +210,6 @@ def _check(refused: dict[str, Refusal] | None) -> None:
 def _answer(id: str, thread_id: str | None, message: EmailMessage) -> Answer:
     name = str(message["Message-ID"])
     return {"id": id, "thread_id": thread_id or "", "message_id": name}
+
+
+open_writer: Callable[[AccountRef], MailWriter] = JmapWriter

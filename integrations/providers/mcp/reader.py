@@ -1,8 +1,11 @@
 """Reads of an account through which the organisation's MCP servers are called."""
 
+from collections.abc import Callable
+
+from integrations.contracts import AccountRef
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.ports.evidence import CannotTell, Evidence
-from integrations.ports.tools import Tool
+from integrations.ports.tools import Tool, ToolsReader
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.session import has_upstream
 from integrations.providers.mcp import catalogue
@@ -27,3 +30,6 @@ class McpReader(DataServiceReader):
     def evidence(self, key: str) -> Evidence:
         """No server can be asked what it did: a person has to look there."""
         return CannotTell(ask_again_at=None)
+
+
+open_reader: Callable[[AccountRef], ToolsReader] = McpReader

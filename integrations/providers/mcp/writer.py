@@ -1,10 +1,11 @@
 """Calls of tools of the organisation's MCP servers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import Changed
+from integrations.ports.tools import ToolsWriter
 from integrations.providers.mcp import calls, catalogue
 
 
@@ -32,3 +33,6 @@ class McpWriter:
             key=key,
             repeatable=catalogue.effect_of(row) == "reading",
         )
+
+
+open_writer: Callable[[AccountRef], ToolsWriter] = McpWriter

@@ -1,5 +1,6 @@
 """Reads of somebody's files."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import IO
 
@@ -7,6 +8,7 @@ from integrations.contracts import AccountRef, AnyItem, Change, Document, Folder
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import NotFound, TooLarge
 from integrations.ports.evidence import Evidence
+from integrations.ports.files import FilesReader
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import File, Files
 
@@ -83,3 +85,6 @@ class WebDavReader:
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
         raise NotFound("a server of files keeps no history")
+
+
+open_reader: Callable[[AccountRef], FilesReader] = WebDavReader

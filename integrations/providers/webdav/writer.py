@@ -6,12 +6,14 @@ write is a row (`FileWrite`), committed before the server is called.
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import FilePlace, FileWrite
+from integrations.ports.files import FilesWriter
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import STRONG, Files, spell
 
@@ -154,3 +156,6 @@ def _check(etag: str, revision: str | None) -> None:
 
 def _digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
+
+
+open_writer: Callable[[AccountRef], FilesWriter] = WebDavWriter

@@ -18,13 +18,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from integrations.accounts import consent, health, reads
-from integrations.accounts.trials import Found
 from integrations.credentials import credentials
 from integrations.credentials.oauth import Tokens
 from integrations.exceptions import SignInNeeded
 from integrations.management.commands import connect_google
 from integrations.models import Account, Credential, Organisation, ServiceToken
 from integrations.network import http
+from integrations.providers.connectable import Found
 from integrations.providers.google import session
 from integrations.providers.google_mail import trial
 from tests import oauth_world

@@ -14,6 +14,7 @@ from integrations.credentials import credentials
 from integrations.exceptions import RateLimited, Rejected
 from integrations.models import Account, Credential, Organisation, ServiceToken
 from integrations.network import http
+from integrations.providers.connectable import Given
 from tests.calendar_world import ADDRESS, PASSWORD, USER, CalendarServer
 from tests.clients import log_in, read_page
 
@@ -191,21 +192,25 @@ def offer_in(html: str) -> str:
     return found[1]
 
 
+def given_at(url: str) -> Given:
+    return Given(address=ADDRESS, user_name=USER, secret=PASSWORD, url=url)
+
+
 def test_four_are_tried_at_once_and_no_more(calendars: CalendarServer) -> None:
-    asked = {"user_name": USER, "secret": PASSWORD}
+    asked = given_at(calendars.origin)
     taken = [trials._places.acquire(blocking=False) for _ in range(4)]
     try:
         assert taken == [True] * 4
         with pytest.raises(RateLimited, match="Others connect"):
-            trials.try_calendars(ADDRESS, calendars.origin, **asked)
+            trials.try_it("caldav", asked)
     finally:
         for _ in taken:
             trials._places.release()
-    assert trials.try_calendars(ADDRESS, calendars.origin, **asked).host == "127.0.0.1"
+    assert trials.try_it("caldav", asked).host == "127.0.0.1"
 
 
 def test_only_ports_of_calendar_servers_are_knocked_at(settings: Any) -> None:
     settings.OUTGOING_TO_PRIVATE = False
 
     with pytest.raises(Rejected, match=r"Port 22 .* manage\.py connect_calendar"):
-        trials.try_calendars(ADDRESS, "https://example.org:22", user_name=USER, secret=PASSWORD)
+        trials.try_it("caldav", given_at("https://example.org:22"))

@@ -6,9 +6,10 @@ from typing import Any
 import certifi
 import pytest
 
+from integrations.contracts.servers import Server, read_server
 from integrations.exceptions import Rejected
 from integrations.providers.imap import discovery
-from integrations.providers.imap.servers import MailServers, Server, read_server
+from integrations.providers.imap.servers import MailServers
 from tests.rebinding import answering
 
 SAID = b"""<?xml version="1.0" encoding="UTF-8"?>

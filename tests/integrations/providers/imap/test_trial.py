@@ -11,11 +11,12 @@ from uuid import uuid4
 import pytest
 from imapclient.exceptions import IMAPClientAbortError  # type: ignore[import-untyped]
 
+from integrations.contracts.servers import Server
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import NotPermitted, ProviderError, Unavailable
 from integrations.network.outgoing import Forbidden
 from integrations.providers.imap import clients, connection, submission, trial
-from integrations.providers.imap.servers import MailServers, Server
+from integrations.providers.imap.servers import MailServers
 from tests import imap_server
 from tests.imap_server import MailServer, running_mail_server
 from tests.integrations.providers.imap.box import Box
