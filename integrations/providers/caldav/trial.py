@@ -2,32 +2,29 @@
 said. Nothing is stored, and nothing is written to a calendar."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import monotonic
 from urllib.parse import urlsplit
-from uuid import uuid4
 
-from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
-    Malformed,
-    NotFound,
     ProviderError,
     RateLimited,
     Rejected,
-    TooLarge,
-    TooSlow,
     Unavailable,
 )
 from integrations.mail.addresses import is_addr_spec
-from integrations.network import certificates
 from integrations.ports.evidence import Ability
 from integrations.providers.caldav import discovery
 from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.caldav.servers import CalendarServer
-from integrations.providers.dav.session import DavSession, Refused, SignInRefused
+from integrations.providers.dav import trial
+from integrations.providers.dav.session import SignInRefused
+from integrations.providers.trial_slots import Slot, slots
 
-SECONDS = 20.0  # until the last request of a trial begins
+REFUSED = (
+    "Most providers want an app password, made in the security settings of the account there, in "
+    "place of the usual one. Some want a user name that is not the address."
+)
+NO_CALENDARS = "{host} answers, but not as a calendar server does. Check the name of the server."
 # Large ones whose calendars are not at the domain of the address. Written down from what their
 # own pages say; not tried.
 KNOWN = {
@@ -74,14 +71,8 @@ def find_urls(address: str) -> tuple[str, ...]:
 
 def read_url(text: str) -> str:
     """From HOST, HOST:PORT or an address. Raises Rejected."""
-    url = text.strip()
-    url = url if "://" in url else f"https://{url}"
-    try:
-        host = (urlsplit(url).port, urlsplit(url).hostname)[1]
-    except ValueError:
-        host = None
-    if not host:
-        raise Rejected("This is no address of a calendar server. One looks like dav.example.org.")
+    wrong = "This is no address of a calendar server. One looks like dav.example.org."
+    url = trial.read_url(text, otherwise=wrong)
     return url if urlsplit(url).path else f"{url}{discovery.WELL_KNOWN}"
 
 
@@ -89,14 +80,12 @@ def try_urls(urls: Sequence[str], *, user_name: str, secret: str) -> Tried:
     """Signs in at the first that is a calendar server. Raises ProviderError with a sentence for
     people. A sign-in that is refused is not tried elsewhere."""
     last: ProviderError = Unavailable("No calendar server was found. Name it.")
-    until = monotonic() + SECONDS
+    slot = slots()
     for url in urls:
         try:
-            return _tried(url, user_name, secret, until=until)
+            return _tried(url, user_name, secret, slot=slot)
         except ProviderError as error:
-            kind = Rejected if isinstance(error, Refused) else type(error)
-            found = kind(explain(url, error))
-            found.__cause__ = error
+            found = trial.explained(url, error, refused=REFUSED, otherwise=NO_CALENDARS)
         # What a server that is there says tells more than that another one is not.
         if not isinstance(found, Unavailable) or isinstance(last, Unavailable):
             last = found
@@ -105,38 +94,8 @@ def try_urls(urls: Sequence[str], *, user_name: str, secret: str) -> Tried:
     raise last
 
 
-def explain(url: str, error: ProviderError) -> str:
-    """What went wrong at a server, and what to do about it."""
-    host = urlsplit(url).netloc
-    if distrusted := certificates.find(error):
-        return certificates.explain(host, distrusted)
-    if isinstance(error, SignInRefused):
-        return (
-            f"{host} refused the sign-in. Most providers want an app password, made in the "
-            "security settings of the account there, in place of the usual one. Some want a user "
-            "name that is not the address."
-        )
-    if isinstance(error, RateLimited):
-        return f"{host} takes no sign-in now. Try again in a few minutes."
-    if isinstance(error, TooSlow):
-        return f"{host} answers too slowly. Try again in a few minutes."
-    if isinstance(error, Unavailable):
-        return f"{host} does not answer. Check the name of the server and the port."
-    if isinstance(error, Malformed | Refused | NotFound | TooLarge):
-        return f"{host} answers, but not as a calendar server does. Check the name of the server."
-    return str(error)
-
-
-def _tried(url: str, user_name: str, secret: str, *, until: float) -> Tried:
-    sign_in = SignIn(user_name=user_name, servers={}, secret=secret, fingerprint=uuid4().hex)
-
-    @contextmanager
-    def slot() -> Iterator[None]:
-        if monotonic() > until:
-            raise TooSlow("no time is left")
-        yield
-
-    session = DavSession(sign_in, site=url, slot=slot)
+def _tried(url: str, user_name: str, secret: str, *, slot: Slot) -> Tried:
+    session = trial.session(url, user_name=user_name, secret=secret, slot=slot)
     server = discovery.find_server(session, url)
     calendars = discovery.list_calendars(session, server)
     return Tried(

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import IO
 
-from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Page
-from integrations.contracts.people import Correspondence, Correspondent, Member
+from integrations.contracts import AccountRef, AnyItem, Issue, Named, Page
+from integrations.contracts.people import Member
 from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
 from integrations.network.answers import parse, rows
@@ -26,17 +25,14 @@ from integrations.providers.github.issues import (
     to_issue,
 )
 from integrations.providers.github.session import PER_PAGE, GitHubSession, repositories, session_of
-from integrations.providers.trackers import writing
+from integrations.providers.trackers.reader import TrackerReader
 from integrations.providers.trackers.session import Params
 
 OPENED = datetime(2007, 10, 1, tzinfo=UTC)  # nothing there is older
 
 
-class GitHubReader:
+class GitHubReader(TrackerReader):
     """Satisfies `integrations.ports.issues.IssuesReader`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
 
     @cached_property
     def session(self) -> GitHubSession:
@@ -68,12 +64,6 @@ class GitHubReader:
             if one.pull_request is None and self.session.server.counts(one.repository)
         ]
         return Page(items=tuple(issues), next_cursor=following)
-
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
-        return self.items(since=since, cursor=cursor, limit=limit)
-
-    def item(self, item_id: str) -> AnyItem:
-        return self.issue(item_id)
 
     def issue(self, key: str) -> Issue:
         return self.read(self.raw(key))
@@ -111,24 +101,9 @@ class GitHubReader:
     def address_of(self, login: str) -> str:
         return address_of(login, server=self.session.server, own=self._account.address)
 
-    def correspondence(self, address: str) -> Correspondence:
-        return Correspondence(address=address, received=0, sent=0)
-
-    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
-        return ()
-
-    def evidence(self, key: str) -> Evidence:
-        return writing.find_evidence(self._account, key, self.find)
-
     def find(self, row: IssueWrite) -> Evidence:
         """What became of a write that was sent."""
         return evidence.find(self.session, row, issue=self.issue)
-
-    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        raise NotFound("Remit reads no files of issues")
-
-    def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
-        raise NotFound("Remit reads no history of issues at GitHub")
 
     def read(self, raw: RawIssue) -> Issue:
         comments = self.comments(raw.key) if raw.comments else []

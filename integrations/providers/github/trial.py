@@ -10,6 +10,7 @@ from integrations.providers.github.servers import GitHubServer
 from integrations.providers.github.session import GitHubSession, repositories
 from integrations.providers.trackers import trial
 from integrations.providers.trackers.trial import Tried
+from integrations.providers.trial_slots import slots
 
 HOW = (
     "GitHub takes a personal access token: fine-grained with the permission Issues (read and "
@@ -20,7 +21,7 @@ HOW = (
 
 def try_server(server: GitHubServer, *, secret: str, only: Sequence[str] = ()) -> Tried:
     """Raises ProviderError with a sentence for people."""
-    sign_in, slot = trial.sign_in("", secret), trial.slots()
+    sign_in, slot = trial.sign_in("", secret), slots()
     with trial.trying(server.host, product="GitHub", token=HOW):
         session = GitHubSession(server, sign_in, slot, lambda: None)
         login = parse(Somebody, session.get("/user")).login

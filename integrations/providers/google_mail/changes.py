@@ -7,7 +7,6 @@ the same name and is not stored twice.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -21,28 +20,13 @@ from integrations.network.answers import parse
 from integrations.providers.google_mail.answers import History, MessageSaid, Profile
 from integrations.providers.google_mail.mails import ME, Found, Mails, mails_of
 from integrations.providers.google_mail.reader import READ_IN, is_read_in
+from integrations.providers.mailboxes.changes import Event, Looked
 
 # What lay elsewhere longer than this before it came into the mailbox is no new mail.
 NEW_WITHIN = timedelta(days=2)
 AT_ONCE = 100
 MOST_NEW = 500  # mails that are looked at anew; the next sync finds the others
 Kind = Literal["created", "updated", "deleted"]
-Event = tuple[str, ItemEvent]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """One step: events, each with a name of its own that is the same however often it is seen. Keep
-    what is seen in one transaction with them."""
-
-    account: AccountRef
-    state: str
-    events: tuple[Event, ...] = ()
-
-    def keep(self) -> None:
-        MailState.objects.update_or_create(
-            account_id=self.account.id, defaults={"state": self.state}
-        )
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:

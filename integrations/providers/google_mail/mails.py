@@ -27,6 +27,7 @@ from integrations.providers.google_mail.answers import (
     ThreadSaid,
 )
 from integrations.providers.imap.folders import STARRED, UNREAD
+from integrations.providers.mailboxes import attachments
 
 log = logging.getLogger(__name__)
 ME = "/users/me"
@@ -133,8 +134,7 @@ class Mails:
         said = parse(MessageSaid, self.session.get(path, {"format": "raw"}))
         raw = _bytes(said.raw)
         read = reading.read_mail(raw, fallback_date=said.arrived, trusted_server=CHECKS_AS)
-        # The bytes of the n-th attachment are found again by the mail and n.
-        parsed = read.with_files(lambda number: f"{said.id}.{number + 1}")
+        parsed = read.with_files(lambda place: attachments.of(said.id, place))
         visible = labels.visible(said.labels, self.own_labels)
         email = parsed.model_copy(
             update={
@@ -149,17 +149,9 @@ class Mails:
 
     def attachment(self, file_id: str) -> bytes:
         """The bytes of an attachment. Raises NotFound."""
-        wanted, _, number = file_id.rpartition(".")
+        wanted, number = attachments.split(file_id)
         found = self.find(wanted)
-        try:
-            contents = reading.read_mail(
-                found.raw, fallback_date=found.said.arrived, contents=True
-            ).contents
-        except Unreadable as error:
-            raise NotFound("an attachment that cannot be read") from error
-        if not number.isdecimal() or not 1 <= int(number) <= len(contents):
-            raise NotFound("no such attachment")
-        return contents[int(number) - 1]
+        return attachments.contents(found.raw, number=number, arrived=found.said.arrived)
 
 
 def mails_of(account: AccountRef) -> Mails:

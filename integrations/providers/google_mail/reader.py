@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import IO
 
 from integrations.contracts import (
     AccountRef,
     AnyItem,
     Change,
-    Colleague,
     Email,
     Folder,
     Mailbox,
@@ -18,7 +16,7 @@ from integrations.contracts import (
 )
 from integrations.contracts.outgoing import Draft
 from integrations.contracts.people import Correspondence, Correspondent
-from integrations.exceptions import CursorExpired, NotFound, Rejected as Refused, TooLarge
+from integrations.exceptions import CursorExpired, NotFound, Rejected as Refused
 from integrations.mail import correspondents
 from integrations.mail.addresses import is_addr_spec, parse_mailboxes
 from integrations.mail.compose import MARK
@@ -29,6 +27,7 @@ from integrations.ports.mail import MailReader
 from integrations.providers.google_mail import evidence
 from integrations.providers.google_mail.answers import LabelSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
+from integrations.providers.mailboxes.reader import MailboxReader, draft_of
 
 # Drafts are not mail yet; what is junk or thrown away Gmail does not list unless it is asked to.
 READ_IN = "-in:drafts -in:chats"
@@ -38,11 +37,8 @@ ADDRESSES = ("To", "Cc", "Bcc")
 ANSWERS = ("In-Reply-To", "References", MARK)
 
 
-class GmailReader:
+class GmailReader(MailboxReader):
     """Satisfies `integrations.ports.mail.MailReader`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
 
     def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
         """Mails that arrived since then, newest first."""
@@ -64,12 +60,6 @@ class GmailReader:
             next_cursor=listed.next_page,
         )
 
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
-        return self.items(since=since, cursor=cursor, limit=limit)
-
-    def item(self, item_id: str) -> AnyItem:
-        return self.email(item_id)
-
     def email(self, email_id: str) -> Email:
         return mails_of(self._account).find(email_id).email
 
@@ -85,16 +75,7 @@ class GmailReader:
         mails = mails_of(self._account)
         said = mails.draft(draft_id)
         email = mails.find(said.message.id).email
-        return Draft(
-            id=said.id,
-            revision=said.message.id,
-            thread_id=email.thread_id,
-            to=email.to,
-            cc=email.cc,
-            bcc=email.bcc,
-            subject=email.subject,
-            body=email.body_text,
-        )
+        return draft_of(email, id=said.id, revision=said.message.id)
 
     def labels(self) -> tuple[Named, ...]:
         own = mails_of(self._account).own_labels
@@ -128,17 +109,11 @@ class GmailReader:
         found = correspondents.list_correspondents(_sent(one) for one in said)
         return tuple(found)[:limit]
 
-    def directory(self, *, cursor: str | None, limit: int) -> Page[Colleague]:
-        raise NotFound("a mailbox knows no colleagues")
-
     def evidence(self, key: str) -> Evidence:
         return evidence.find(self._account, key)
 
-    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        content = mails_of(self._account).attachment(file_id)
-        if len(content) > most_bytes:
-            raise TooLarge("the attachment is too large")
-        into.write(content)
+    def attachment(self, file_id: str) -> bytes:
+        return mails_of(self._account).attachment(file_id)
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
         raise NotFound("Gmail's history says neither when nor by whom")

@@ -13,7 +13,7 @@ from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, missing
 from integrations.providers.google.session import GoogleSession, SignInRefused
 from integrations.providers.google_mail.answers import LabelSaid, Profile
 from integrations.providers.google_mail.mails import CHECKS_AS, ME
-from integrations.providers.trackers import trial
+from integrations.providers.trial_slots import slots
 
 SCOPES = (MODIFY_MAIL,)
 HOST = "gmail.googleapis.com"
@@ -42,7 +42,7 @@ def try_account(found: Tokens, *, address: str, api: str = MAIL_API) -> Tried:
             raise SignInRefused("Google does not take the consent that it just gave.")
         return found.access
 
-    session = GoogleSession(api, token, slot=trial.slots())
+    session = GoogleSession(api, token, slot=slots())
     try:
         profile = parse(Profile, session.get(f"{ME}/profile"))
         inbox = parse(LabelSaid, session.get(f"{ME}/labels/INBOX"))

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import IO
 
-from integrations.contracts import AccountRef, AnyItem, Change, Issue, Named, Page
-from integrations.contracts.people import Correspondence, Correspondent, Member
+from integrations.contracts import AccountRef, AnyItem, Issue, Named, Page
+from integrations.contracts.people import Member
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import IssueWrite
 from integrations.network.answers import parse
@@ -23,17 +22,14 @@ from integrations.providers.jira.issues import (
     to_issue,
 )
 from integrations.providers.jira.session import JiraSession, session_of
-from integrations.providers.trackers import writing
+from integrations.providers.trackers.reader import TrackerReader
 from integrations.providers.trackers.session import Refused
 
 OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
 
 
-class JiraReader:
+class JiraReader(TrackerReader):
     """Satisfies `integrations.ports.issues.IssuesReader`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
 
     @cached_property
     def session(self) -> JiraSession:
@@ -59,12 +55,6 @@ class JiraReader:
             items=tuple(self.read(one) for one in raws),
             next_cursor=f"{start}|{following}" if following else None,
         )
-
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
-        return self.items(since=since, cursor=cursor, limit=limit)
-
-    def item(self, item_id: str) -> AnyItem:
-        return self.issue(item_id)
 
     def issue(self, key: str) -> Issue:
         return self.read(self.raw(key))
@@ -100,24 +90,9 @@ class JiraReader:
                 found.append(Member(address=address, name=one.displayName))
         return tuple(found)
 
-    def correspondence(self, address: str) -> Correspondence:
-        return Correspondence(address=address, received=0, sent=0)
-
-    def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
-        return ()
-
-    def evidence(self, key: str) -> Evidence:
-        return writing.find_evidence(self._account, key, self.find)
-
     def find(self, row: IssueWrite) -> Evidence:
         """What became of a write that was sent."""
         return evidence.find(self.session, row, issue=self.issue)
-
-    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        raise NotFound("Remit reads no files of issues")
-
-    def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
-        raise NotFound("Remit reads no history of issues at Jira")
 
 
 open_reader: Callable[[AccountRef], IssuesReader] = JiraReader

@@ -14,6 +14,7 @@ from integrations.providers.jira.session import JiraSession, limited
 from integrations.providers.trackers import trial
 from integrations.providers.trackers.session import Slot, TrackerSession
 from integrations.providers.trackers.trial import Tried
+from integrations.providers.trial_slots import slots
 
 HOW = (
     "Jira Cloud takes the user's mail address with an API token, made in the security settings of "
@@ -25,7 +26,7 @@ RIGHTS = ("CREATE_ISSUES", "ADD_COMMENTS", "EDIT_ISSUES", "TRANSITION_ISSUES", "
 def try_server(url: str, *, user_name: str, secret: str, only: Sequence[str] = ()) -> Tried:
     """Raises ProviderError with a sentence for people."""
     base = read_base(url)
-    sign_in, slot = trial.sign_in(user_name, secret), trial.slots()
+    sign_in, slot = trial.sign_in(user_name, secret), slots()
     server = JiraServer(base=base)
     with trial.trying(server.host, product="Jira", token=HOW):
         server = replace(server, is_cloud=_is_cloud(base, slot))

@@ -7,7 +7,6 @@ twice.
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -20,28 +19,13 @@ from integrations.models import Delivery, MailState
 from integrations.providers.jmap.answers import EmailSaid, EmailsChanged, moment
 from integrations.providers.jmap.mailboxes import NOT_READ_IN
 from integrations.providers.jmap.mails import Found, Mails, mails_of
+from integrations.providers.mailboxes.changes import Event, Looked
 
 # What lay elsewhere longer than this before it came into a folder is no new mail.
 NEW_WITHIN = timedelta(days=2)
 MOST_NEW = 500  # mails that are looked at anew; the next sync finds the others
 OLDEST_FIRST = [{"property": "receivedAt", "isAscending": True}]
 Kind = Literal["created", "updated", "deleted"]
-Event = tuple[str, ItemEvent]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """One step: events, each with a name of its own that is the same however often it is seen. Keep
-    what is seen in one transaction with them."""
-
-    account: AccountRef
-    state: str
-    events: tuple[Event, ...] = ()
-
-    def keep(self) -> None:
-        MailState.objects.update_or_create(
-            account_id=self.account.id, defaults={"state": self.state}
-        )
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:

@@ -33,6 +33,7 @@ from integrations.providers.jmap.answers import (
 )
 from integrations.providers.jmap.mailboxes import Mailboxes
 from integrations.providers.jmap.session import JmapSession, session_of
+from integrations.providers.mailboxes import attachments
 
 log = logging.getLogger(__name__)
 THREAD_MAILS = 50
@@ -143,8 +144,7 @@ class Mails:
             fallback_date=said.received_at,
             trusted_server=self.session.server.checks_as or None,
         )
-        # The bytes of the n-th attachment are found again by the mail and n.
-        parsed = read.with_files(lambda number: f"{said.id}.{number + 1}")
+        parsed = read.with_files(lambda place: attachments.of(said.id, place))
         labels = self.mailboxes.labels(said)
         email = parsed.model_copy(
             update={
@@ -159,17 +159,9 @@ class Mails:
 
     def attachment(self, file_id: str) -> bytes:
         """The bytes of an attachment. Raises NotFound."""
-        wanted, _, number = file_id.rpartition(".")
+        wanted, number = attachments.split(file_id)
         found = self.find(wanted)
-        try:
-            contents = reading.read_mail(
-                found.raw, fallback_date=found.said.received_at, contents=True
-            ).contents
-        except Unreadable as error:
-            raise NotFound("an attachment that cannot be read") from error
-        if not number.isdecimal() or not 1 <= int(number) <= len(contents):
-            raise NotFound("no such attachment")
-        return contents[int(number) - 1]
+        return attachments.contents(found.raw, number=number, arrived=found.said.received_at)
 
 
 def mails_of(account: AccountRef) -> Mails:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 from integrations.contracts import (
     AccountRef,
     AnyItem,
     Change,
-    Colleague,
     Email,
     Folder,
     Mailbox,
@@ -18,7 +17,7 @@ from integrations.contracts import (
 )
 from integrations.contracts.outgoing import Draft
 from integrations.contracts.people import Correspondence, Correspondent
-from integrations.exceptions import CursorExpired, NotFound, TooLarge
+from integrations.exceptions import CursorExpired, NotFound
 from integrations.mail import correspondents
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec
 from integrations.mail.correspondents import Sent
@@ -30,17 +29,15 @@ from integrations.providers.jmap import evidence
 from integrations.providers.jmap.answers import Address, EmailSaid, HeadersSaid, moment
 from integrations.providers.jmap.mailboxes import DRAFT, NOT_READ_IN, own_words
 from integrations.providers.jmap.mails import IS_ID, NEWEST_FIRST, Mails, mails_of
+from integrations.providers.mailboxes.reader import MailboxReader, draft_of
 
 LOOKED_AT = 200  # mails in which an address or a keyword is looked for
 OLDEST_FIRST = [{"property": "receivedAt", "isAscending": True}]
 ADDRESSES = ("To", "Cc", "Bcc")
 
 
-class JmapReader:
+class JmapReader(MailboxReader):
     """Satisfies `integrations.ports.mail.MailReader`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self._account = account
 
     def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
         """Mails that arrived since then, oldest first. The cursor is the last mail of the page
@@ -67,12 +64,6 @@ class JmapReader:
             next_cursor=ids[most - 1] if ids[most:] else None,
         )
 
-    def items_in_window(self, *, since: datetime, cursor: str | None, limit: int) -> Page[AnyItem]:
-        return self.items(since=since, cursor=cursor, limit=limit)
-
-    def item(self, item_id: str) -> AnyItem:
-        return self.email(item_id)
-
     def email(self, email_id: str) -> Email:
         return mails_of(self._account).find(email_id).email
 
@@ -90,16 +81,7 @@ class JmapReader:
         if not is_draft(mails, found.said):
             raise NotFound("it is no draft any more")
         email = found.email
-        return Draft(
-            id=email.id,
-            revision=email.id,
-            thread_id=email.thread_id,
-            to=email.to,
-            cc=email.cc,
-            bcc=email.bcc,
-            subject=email.subject,
-            body=email.body_text,
-        )
+        return draft_of(email, id=email.id, revision=email.id)
 
     def labels(self) -> tuple[Named, ...]:
         """The keywords of the newest 200 mails: JMAP has no list of them."""
@@ -153,17 +135,11 @@ class JmapReader:
         found = correspondents.list_correspondents(_sent(one) for one in mails.headers(ids))
         return tuple(found)[:limit]
 
-    def directory(self, *, cursor: str | None, limit: int) -> Page[Colleague]:
-        raise NotFound("a mail server knows no colleagues")
-
     def evidence(self, key: str) -> Evidence:
         return evidence.find(self._account, key)
 
-    def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        content = mails_of(self._account).attachment(file_id)
-        if len(content) > most_bytes:
-            raise TooLarge("the attachment is too large")
-        into.write(content)
+    def attachment(self, file_id: str) -> bytes:
+        return mails_of(self._account).attachment(file_id)
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
         raise NotFound("a mail server keeps no history")

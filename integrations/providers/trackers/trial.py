@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -20,9 +19,8 @@ from integrations.exceptions import (
 )
 from integrations.network import certificates
 from integrations.ports.evidence import Ability
-from integrations.providers.trackers.session import Refused, SignInRefused, Slot
+from integrations.providers.trackers.session import Refused, SignInRefused
 
-SECONDS = 20.0  # until the last request of a trial begins
 SEARCHED = (
     "The tracker keeps no keys. What Remit writes carries a mark, and after a lost answer it looks "
     "for that among what this user wrote. It never writes twice by itself."
@@ -58,19 +56,6 @@ def trying(host: str, *, product: str, token: str) -> Iterator[None]:
 
 def sign_in(user_name: str, secret: str) -> SignIn:
     return SignIn(user_name=user_name, servers={}, secret=secret, fingerprint=uuid4().hex)
-
-
-@contextmanager
-def _slot(until: float) -> Iterator[None]:
-    if monotonic() > until:
-        raise TooSlow("no time is left")
-    yield
-
-
-def slots() -> Slot:
-    """A slot for each request until the time is over."""
-    until = monotonic() + SECONDS
-    return lambda: _slot(until)
 
 
 def _explain(error: ProviderError, host: str, product: str, token: str) -> str:

@@ -2,34 +2,29 @@
 stored, and nothing is written there."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import monotonic
 from urllib.parse import urlsplit
-from uuid import uuid4
 
-from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
-    Malformed,
     NotFound,
     ProviderError,
-    RateLimited,
     Rejected,
-    TooLarge,
-    TooSlow,
-    Unavailable,
 )
 from integrations.mail.addresses import is_addr_spec
-from integrations.network import certificates
 from integrations.ports.evidence import Ability
+from integrations.providers.dav import trial
 from integrations.providers.dav.multistatus import D, Response
-from integrations.providers.dav.session import DavSession, Refused, SignInRefused
+from integrations.providers.trial_slots import slots
 from integrations.providers.webdav import access
 from integrations.providers.webdav.folders import KIND, WANTED
 from integrations.providers.webdav.servers import FileServer
 
-SECONDS = 20.0  # until the last request of a trial begins
 HOW = "The address of a folder, as the server's own pages show it for WebDAV."
+REFUSED = (
+    "Some providers want an app password, made in the security settings of the account there, in "
+    "place of the usual one."
+)
+NO_FOLDER = f"There is no folder (WebDAV) at this address of {{host}}. {HOW}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +38,7 @@ class Tried:
 
 def read_url(text: str) -> str:
     """Raises Rejected."""
-    url = text.strip()
-    url = url if "://" in url else f"https://{url}"
-    try:
-        host = (urlsplit(url).port, urlsplit(url).hostname)[1]
-    except ValueError:
-        host = None
-    if not host:
-        raise Rejected(f"This is no address of a server. {HOW}")
+    url = trial.read_url(text, otherwise=f"This is no address of a server. {HOW}")
     return url if url.endswith("/") else f"{url}/"
 
 
@@ -65,42 +53,11 @@ def try_url(
     try:
         return _tried(url, user_name, secret, known)
     except ProviderError as error:
-        kind = Rejected if isinstance(error, Refused) else type(error)
-        raise kind(explain(url, error)) from error
-
-
-def explain(url: str, error: ProviderError) -> str:
-    """What went wrong at a server, and what to do about it."""
-    host = urlsplit(url).netloc
-    if distrusted := certificates.find(error):
-        return certificates.explain(host, distrusted)
-    if isinstance(error, SignInRefused):
-        return (
-            f"{host} refused the sign-in. Some providers want an app password, made in the "
-            "security settings of the account there, in place of the usual one."
-        )
-    if isinstance(error, RateLimited):
-        return f"{host} takes no sign-in now. Try again in a few minutes."
-    if isinstance(error, TooSlow):
-        return f"{host} answers too slowly. Try again in a few minutes."
-    if isinstance(error, Unavailable):
-        return f"{host} does not answer. Check the name of the server and the port."
-    if isinstance(error, Malformed | Refused | NotFound | TooLarge):
-        return f"There is no folder (WebDAV) at this address of {host}. {HOW}"
-    return str(error)
+        raise trial.explained(url, error, refused=REFUSED, otherwise=NO_FOLDER) from error
 
 
 def _tried(url: str, user_name: str, secret: str, readers: tuple[str, ...] | None) -> Tried:
-    sign_in = SignIn(user_name=user_name, servers={}, secret=secret, fingerprint=uuid4().hex)
-    until = monotonic() + SECONDS
-
-    @contextmanager
-    def slot() -> Iterator[None]:
-        if monotonic() > until:
-            raise TooSlow("no time is left")
-        yield
-
-    session = DavSession(sign_in, site=url, slot=slot)
+    session = trial.session(url, user_name=user_name, secret=secret, slot=slots())
     home, found = session.find(url, (*WANTED, *access.WANTED))
     if not found.responses or f"{D}collection" not in found.responses[0].names(KIND):
         raise NotFound("this is no folder")

@@ -1,0 +1,24 @@
+"""One step of a look at such a mailbox."""
+
+from dataclasses import dataclass
+
+from integrations.contracts import AccountRef
+from integrations.contracts.events import ItemEvent
+from integrations.models import MailState
+
+Event = tuple[str, ItemEvent]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """One step: events, each with a name of its own that is the same however often it is seen. Keep
+    what is seen in one transaction with them."""
+
+    account: AccountRef
+    state: str
+    events: tuple[Event, ...] = ()
+
+    def keep(self) -> None:
+        MailState.objects.update_or_create(
+            account_id=self.account.id, defaults={"state": self.state}
+        )
