@@ -1,0 +1,34 @@
+"""What each provider brings so that people connect accounts there."""
+
+import pytest
+
+from integrations.accounts import connectables, reads, writes
+from integrations.admin.connect_forms import ConnectForm
+from integrations.exceptions import Rejected
+from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
+
+
+@pytest.mark.parametrize("source", connectables.ALL)
+def test_a_form_asks_for_what_its_provider_wants_and_for_nothing_of_another(source: str) -> None:
+    wanted, form = connectables.of(source), ConnectForm(source)
+    shown = {one.name for one in (*form.basic(), *form.servers())}
+    named = {"user_name", "url", "imap", "smtp", "projects", "readers"}
+
+    assert shown == set(form.fields)
+    assert shown & named == wanted.asked.keys()
+    assert (wanted.begin is None) is (wanted.consent is not None) is ("password" not in shown)
+    assert [one.name for one in wanted.asked.values() if one.missing] == [
+        name for name in wanted.asked if form.fields[name].required
+    ]
+
+
+def test_what_people_connect_is_read_written_to_and_watched() -> None:
+    for source in connectables.ALL:
+        name = PROVIDER_OF[source].name
+        assert name in reads.READERS.keys() & writes.WRITERS.keys() & reads.SEALED
+        assert BY_SOURCE[source].is_watched
+
+
+def test_nobody_connects_a_source_of_the_data_service() -> None:
+    with pytest.raises(Rejected):
+        connectables.of("gmail")
