@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
+from guardrails.decide.policy_file import PolicyFile
 from integrations.contracts import AccountRef
 from integrations.contracts.preferences import OFFICE_HOURS, Preferences, WorkingHours
 from integrations.llm.completions import Payer
@@ -184,10 +185,12 @@ class Person:
 @dataclass(frozen=True, kw_only=True)
 class Past:
     """How mail that was there before is worked through. `is_trial`: it is decided about, and
-    nothing is done or kept. `writes`: whether it may be answered, in drafts too."""
+    nothing is done or kept. `writes`: whether it may be answered, in drafts too. `draft`: the
+    policy of a trial, where it is not the present one."""
 
     is_trial: bool
     writes: bool
+    draft: PolicyFile | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

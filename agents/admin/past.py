@@ -200,7 +200,7 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
     def again(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """For real, after a trial that somebody has looked at."""
         run = PastRun.objects.select_related("account__organisation").get(pk=key)
-        if not run.is_trial:
+        if not run.is_trial or run.policy is not None:
             return redirect("admin:agents_pastrun_change", key)
         wanted = Wanted(
             last=run.last,
@@ -245,7 +245,11 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
             "pause": may_change and goes_on,
             "resume": may_change and row.state == "paused",
             "stop": may_change and row.state in runs.OPEN,
-            "again": self.may_press(request, "again") and row.is_trial and row.state == "done",
+            "again": self.may_press(request, "again")
+            and row.is_trial
+            and row.state == "done"
+            # Under rules that are not live it would do something else than was tried.
+            and row.policy is None,
         }
         return {
             "run": row,

@@ -217,6 +217,7 @@ def _work(
             capabilities=capabilities,
             left=left,
             is_trial=past is not None and past.is_trial,
+            draft=past.draft if past else None,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),

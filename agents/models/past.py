@@ -34,6 +34,12 @@ class PastRun(models.Model):
         max_length=500, blank=True, help_text="A label or folder, by the provider's id."
     )
     folder_name = models.CharField("folder", max_length=500, blank=True)
+    policy = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="What a trial is under, as a policy file. Empty: the policy as it is.",
+    )
     state = models.CharField(max_length=16, choices=State, default=State.QUEUED)
     waits_for = models.CharField(
         max_length=64, blank=True, help_text="What was away when it was tried last."

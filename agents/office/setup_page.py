@@ -1,5 +1,8 @@
 """Guided setup: from a connected account to one safe action that is switched on. How far it is
-follows from the rows themselves, so it can be left and taken up again at any step."""
+follows from the rows themselves, so it can be left and taken up again at any step.
+
+The rules of a mailbox wait in shadow (`guardrails.policies.shadow`) while they are tried on past
+mail: nothing is live before somebody switches it on."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -15,12 +19,14 @@ from django.urls import reverse
 
 from agents import tasks
 from agents.models import PastRun
+from agents.office import setup_rules
 from agents.past import runs
 from guardrails.actions.registry import BY_NAME
 from guardrails.models import AllowedAction, AllowedActionOption
-from guardrails.policies import changes, picking, presets
+from guardrails.policies import changes, picking, presets, shadow
 from guardrails.policies.picking import Picked, Use
 from guardrails.policies.recorded_admin import author
+from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
 from integrations.ports.registry import BY_SOURCE, writable
 from integrations.web import staff
@@ -39,6 +45,11 @@ PICKS: Mapping[str, tuple[tuple[str, str], ...]] = {
 SAFE = {"mail": ("classify", "archive")}
 PICK_RIGHTS = ("guardrails.add_allowedactionoption", "guardrails.delete_allowedactionoption")
 SWITCH_RIGHTS = ("guardrails.add_allowedaction", "guardrails.change_allowedaction")
+ADOPT_RIGHTS = tuple(
+    f"guardrails.{verb}_{model}"
+    for verb in ("add", "change", "delete")
+    for model in ("allowedaction", "allowedactionoption", "targetgroup")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +115,7 @@ def _uses(account: Account) -> list[Use]:
 
 def _steps(account: Account | None) -> list[Step]:
     kind = BY_SOURCE[account.source].kind if account else "mail"
+    waiting = setup_rules.find_waiting(account)
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
@@ -116,14 +128,22 @@ def _steps(account: Account | None) -> list[Step]:
             )
         )
     found.append(
-        Step(name="preset", title="Choose its rules", is_done=bool(account) and policy.exists())
+        Step(
+            name="preset",
+            title="Choose its rules",
+            is_done=bool(account) and (waiting is not None or policy.exists()),
+        )
     )
     if kind == "mail":
-        tried = PastRun.objects.filter(account=account, state=PastRun.State.DONE)
+        tried = setup_rules.list_trials(account, waiting).filter(state=PastRun.State.DONE)
         on = policy.filter(action_type__in=SAFE[kind], enabled=True, approval_mode="auto")
         found += [
             Step(name="try", title="Try it", is_done=bool(account) and tried.exists()),
-            Step(name="switch", title="Switch it on", is_done=bool(account) and on.exists()),
+            Step(
+                name="switch",
+                title="Switch it on",
+                is_done=bool(account) and waiting is None and on.exists(),
+            ),
         ]
     return found
 
@@ -132,6 +152,7 @@ def _details(account: Account | None) -> dict[str, Any]:
     if account is None:
         return {}
     kind = BY_SOURCE[account.source].kind
+    waiting = setup_rules.find_waiting(account)
     picks, problem = _picks(account)
     policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}
     back = f"{reverse('setup')}?{urlencode({'account': account.pk})}"
@@ -139,11 +160,19 @@ def _details(account: Account | None) -> dict[str, Any]:
         "picks": picks,
         "problem": problem,
         "presets": [
-            (name, about, urlencode({"account": account.pk, "preset": name, "next": back}))
+            (
+                name,
+                about,
+                urlencode(
+                    {"account": account.pk, "preset": name, "next": back}
+                    | ({"later": setup_rules.NOTE} if kind in SAFE else {})
+                ),
+            )
             for name, about in presets.list_for(account).items()
         ],
         "has_policy": bool(policy),
-        "tried": PastRun.objects.filter(account=account).order_by("-created_at").first(),
+        "waiting": waiting,
+        "tried": setup_rules.list_trials(account, waiting).order_by("-created_at").first(),
         "how_many": TRIED,
         "safe": [
             (
@@ -174,6 +203,7 @@ def _pick(request: HttpRequest, account: Account) -> None:
     for one in picks:
         picking.pick(one.use, request.POST.getlist(one.field), author=author(request))
     if picks:
+        setup_rules.renew(account, author=author(request))
         messages.success(request, "The agent may touch what is ticked, and nothing else of these.")
     else:
         messages.error(request, problem)
@@ -181,7 +211,13 @@ def _pick(request: HttpRequest, account: Account) -> None:
 
 def _try(request: HttpRequest, account: Account) -> None:
     _need(request, "agents.add_pastrun")
-    wanted = runs.Wanted(last=TRIED, is_trial=True, writes_drafts=True)
+    waiting = setup_rules.find_waiting(account)
+    wanted = runs.Wanted(
+        last=TRIED,
+        is_trial=True,
+        writes_drafts=True,
+        policy=waiting.content if waiting else None,
+    )
     if not runs.find_mails(account.ref(), wanted):
         messages.warning(request, "No mail of this account was read in yet. Come back when it was.")
         return
@@ -194,23 +230,48 @@ def _try(request: HttpRequest, account: Account) -> None:
 
 
 def _switch(request: HttpRequest, account: Account) -> None:
-    """One safe action is done without asking from now on, or asks again."""
+    """One safe action is done without asking from now on, or asks again. Rules that wait become
+    live by it, but all else that they would do unasked asks a person."""
     _need(request, *SWITCH_RIGHTS)
     name = request.POST.get("action", "")
     if name not in SAFE.get(BY_SOURCE[account.source].kind, ()):
         return
+    on = request.POST.get("on") == "1"
+    with transaction.atomic():
+        if on and not _adopt(request, account, name):
+            return
+        _save(request, account, name, is_on=on)
+    title = BY_NAME[name].title
+    said = "is done without asking from now on" if on else "asks a person first from now on"
+    messages.success(request, f"“{title}” {said}.")
+
+
+def _save(request: HttpRequest, account: Account, name: str, *, is_on: bool) -> None:
     row = AllowedAction.objects.filter(account=account, action_type=name, resource_type="").first()
     row = row or AllowedAction(
         account=account, action_type=name, conditions=[{"kind": "sender_authenticated"}]
     )
-    on = request.POST.get("on") == "1"
-    row.enabled, row.approval_mode = True, "auto" if on else "ask"
+    row.enabled, row.approval_mode = True, "auto" if is_on else "ask"
     with changes.recording(AllowedAction, [row.pk], author=author(request)):
         row.full_clean()
         row.save()
-    title = BY_NAME[name].title
-    said = "is done without asking from now on" if on else "asks a person first from now on"
-    messages.success(request, f"“{title}” {said}.")
+
+
+def _adopt(request: HttpRequest, account: Account, name: str) -> bool:
+    """Make the rules that wait live, where there are any; False where they cannot be."""
+    waiting = setup_rules.find_waiting(account)
+    if waiting is None:
+        return True
+    _need(request, *ADOPT_RIGHTS)
+    if request.POST.get("waiting") != str(waiting.pk):
+        messages.error(request, "Other rules were chosen meanwhile. Look at them first.")
+        return False
+    try:
+        shadow.adopt(account, author=author(request), unasked=frozenset({name}))
+    except PolicyFileError as error:
+        messages.error(request, f"{error} Nothing was changed.")
+        return False
+    return True
 
 
 def _nothing(request: HttpRequest, account: Account) -> None:

@@ -1,8 +1,9 @@
 """A run over past mail as rows: what it is about, who works on it, and a person's word about it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -25,7 +26,8 @@ State = PastRun.State
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """Which mail a run is over: the newest `last` of those that came from `since` up to `until`,
-    both included, and have the label or lie in the `folder`."""
+    both included, and have the label or lie in the `folder`. `policy`: what a trial is under, as
+    the plain data of a whole policy file; None: what holds at present."""
 
     last: int
     since: date | None = None
@@ -34,6 +36,7 @@ class Wanted:
     folder_name: str = ""
     is_trial: bool = True
     writes_drafts: bool = False
+    policy: Mapping[str, Any] | None = None
 
 
 class AlreadyOpen(Exception):
@@ -51,6 +54,8 @@ class Claim:
 def start(account: AccountRef, wanted: Wanted, *, by: str) -> PastRun:
     """Choose the mails and store the run, oldest mail first, so that what a thread came to stands
     last. Raises AlreadyOpen."""
+    if wanted.policy is not None and not wanted.is_trial:
+        raise ValueError("a policy that is not live is tried alone")
     chosen = find_mails(account, wanted)
     try:
         with transaction.atomic():

@@ -25,6 +25,7 @@ from agents.journal.leases import Lease
 from agents.models import PastMail, PastRun, Turn
 from agents.past import runs
 from agents.past.runs import Claim
+from guardrails.decide.policy_file import PolicyFile, with_file
 from guardrails.gather.policy_rows import policy_snapshot
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
@@ -141,7 +142,10 @@ def _worked(
     if opened is None:
         return State.SKIPPED, "duplicate_item"
     turn_id, lease = opened
-    past = Past(is_trial=run.is_trial, writes=run.writes_drafts)
+    draft = PolicyFile.model_validate(run.policy) if run.policy is not None else None
+    if draft:
+        policy = with_file(policy, draft, account.source)
+    past = Past(is_trial=run.is_trial, writes=run.writes_drafts, draft=draft)
     code = lease and inbound.run(
         lease, account=account, email=email, policy=policy, deadline=deadline, past=past
     )

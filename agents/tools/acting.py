@@ -64,7 +64,10 @@ def act(
         account_id=account_id,
     )
     with context.acting:
-        result = simulation.pretend(request) if context.is_trial else executor.execute(request)
+        if context.is_trial:
+            result = simulation.pretend(request, draft=context.draft)
+        else:
+            result = executor.execute(request)
     context.acted.append(describe_result(result))
     if result.left:
         context.left.append(result.left)

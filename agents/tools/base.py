@@ -20,6 +20,7 @@ from agents.journal.leases import Lease
 from agents.journal.steps import Ending
 from agents.tools import forms
 from guardrails.contracts import Capability
+from guardrails.decide.policy_file import PolicyFile
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
 from integrations.network import strict_json
@@ -60,6 +61,7 @@ class ToolContext:
     said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
     is_trial: bool = False  # what it does is decided about, and neither done nor kept
+    draft: PolicyFile | None = None  # the policy of a trial, where it is not the present one
     capabilities: Sequence[Capability] = ()  # as they were when the turn's agent began
     acted: list[Mapping[str, Any]] = field(default_factory=list)  # what its actions came to
     left: list[Mapping[str, Any]] = field(default_factory=list)  # and what providers answered

@@ -18,6 +18,7 @@ from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide import evidence, policy
 from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.rates import rates_of
+from guardrails.decide.policy_file import PolicyFile, with_file
 from guardrails.decide.provenance import SOURCES
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.belonging import let_in
@@ -95,8 +96,19 @@ def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
     transaction that counted. Without it nothing is written.
     """
     try:
-        return _judge(request, claim)
+        return _judge(request, policy_snapshot(request.account), claim)
     except Exception:  # whatever broke, the answer is no
+        log.exception("guardrails.guard_failed action=%s", request.action_id)
+        return Judgement(decision=policy.GUARD_FAILED)
+
+
+def judge_under(draft: PolicyFile, request: ActionRequest) -> Judgement:
+    """The same under a whole policy that is not live, with the ceiling, switches and pauses that
+    are. For trials alone: nothing is counted, and nothing may be done on it."""
+    try:
+        present = policy_snapshot(request.account)
+        return _judge(request, with_file(present, draft, request.account.source), None)
+    except Exception:  # the same
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(decision=policy.GUARD_FAILED)
 
@@ -128,8 +140,7 @@ def binding(
     return hashlib.sha256(canonical_bytes(bound)).hexdigest()
 
 
-def _judge(request: ActionRequest, claim: Claim | None) -> Judgement:
-    snapshot = policy_snapshot(request.account)
+def _judge(request: ActionRequest, snapshot: PolicySnapshot, claim: Claim | None) -> Judgement:
     action = registry.BY_NAME.get(request.action_type)
 
     def decide(facts: Facts | None, now: datetime, unsealed: str = "") -> Judgement:

@@ -59,15 +59,31 @@ def discard(account: Account, *, author: Author) -> bool:
     return bool(ids)
 
 
-def adopt(account: Account, *, author: Author) -> tuple[Difference, ...]:
-    """Make the shadow the account's policy, and take it away. Raises PolicyFileError."""
+def adopt(
+    account: Account, *, author: Author, unasked: frozenset[str] | None = None
+) -> tuple[Difference, ...]:
+    """Make the shadow the account's policy, and take it away. With `unasked`, those actions alone
+    are done without asking: all others that the shadow would do so ask. Raises PolicyFileError."""
     with transaction.atomic():
         row = ShadowPolicy.objects.select_for_update().filter(account=account).first()
         if row is None:
             raise PolicyFileError("Nothing is in shadow here.")
-        found = policy_files.apply(account, policy_text.parsed(row.content), author=author)
+        wanted = policy_text.parsed(row.content)
+        if unasked is not None:
+            wanted = _asking(wanted, unasked)
+        found = policy_files.apply(account, wanted, author=author)
         discard(account, author=author)
     return found
+
+
+def _asking(wanted: PolicyFile, unasked: frozenset[str]) -> PolicyFile:
+    allowed_actions = [
+        one.model_copy(update={"mode": "ask", "patterns_unapproved": False})
+        if one.mode == "auto" and one.action not in unasked
+        else one
+        for one in wanted.allowed_actions or ()
+    ]
+    return wanted.model_copy(update={"allowed_actions": allowed_actions})
 
 
 def load_status(account: Account) -> ShadowStatus | None:

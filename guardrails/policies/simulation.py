@@ -17,9 +17,10 @@ from guardrails.actions.base import InvalidArguments
 from guardrails.contracts import ActionRequest, ActionResult, Origin, ResultStatus
 from guardrails.decide import evidence
 from guardrails.decide.evidence import Past
+from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.text import visible
-from guardrails.gather.judgement import Judgement, canonical, judge
+from guardrails.gather.judgement import Judgement, canonical, judge, judge_under
 from guardrails.gather.policy_rows import policy_snapshots
 from integrations.contracts import AccountRef
 from integrations.models import Account
@@ -94,11 +95,11 @@ def simulate(request: ActionRequest) -> Judgement:
     return judge(canonical(request))
 
 
-def pretend(request: ActionRequest) -> ActionResult:
-    """What the executor would answer if all went well at the provider. Never raises and never
-    acts; neither ledger nor rates hear of it."""
+def pretend(request: ActionRequest, *, draft: PolicyFile | None = None) -> ActionResult:
+    """What the executor would answer if all went well at the provider, under the present policy or
+    a draft. Never raises and never acts; neither ledger nor rates hear of it."""
     request = canonical(request)
-    judgement = judge(request)
+    judgement = judge_under(draft, request) if draft else judge(request)
     decision = judgement.decision
     status: ResultStatus = "refused"
     if decision.verdict == "ask":

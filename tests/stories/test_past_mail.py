@@ -16,7 +16,9 @@ from agents.past import figures, runs, work
 from agents.past.runs import AlreadyOpen, Wanted
 from audit.models import ExecutedAgentAction
 from guardrails.facts.facts import SENT
-from guardrails.models import Approval, AssistantDraft, LearnedPattern
+from guardrails.models import AllowedAction, Approval, AssistantDraft, LearnedPattern
+from guardrails.policies import files as policy_files, shadow
+from guardrails.policies.changes import Author
 from integrations.accounts.reads import mail_reader
 from integrations.models import Account
 from tests.clients import log_in_superuser
@@ -62,6 +64,35 @@ def test_a_trial_says_what_would_be_done_and_changes_nothing(office: Office) -> 
     assert not AssistantDraft.objects.exists()
     assert LearnedPattern.objects.get(state="approved").hits == hits
     assert set(Turn.objects.values_list("kind", flat=True)) == {"trial"}
+
+
+def test_a_trial_under_rules_that_wait_says_what_they_would_do_and_makes_nothing_live(
+    office: Office,
+) -> None:
+    office.sync("gmail")
+    account = Account.objects.get(id=office.account("maya", "gmail").id)
+    wanted = policy_files.exported(account)
+    AllowedAction.objects.filter(account=account).delete()
+    author = Author(name="operator:o", door="admin")
+    row = shadow.start(account, wanted, note="", author=author)
+    before = ExecutedAgentAction.objects.count()
+
+    at_present = start(office, last=60)
+    office.drain()
+    draft = start(office, last=60, policy=row.content)
+    office.drain()
+
+    would, does = (figures.count(one) for one in (draft, at_present))
+    assert sum(line.counts[figures.DONE] for line in does.lines) == 0
+    assert sum(line.counts[figures.DONE] for line in would.lines) > 10
+    assert office.calls() == []
+    assert ExecutedAgentAction.objects.count() == before
+    assert not AllowedAction.objects.filter(account=account).exists()
+    page = log_in_superuser("ines").get(f"/admin/agents/pastrun/{draft.id}/change/")
+    assert "Tried under rules that were not live." in page.content.decode()
+    assert "again" not in page.context["pressed"]
+    with pytest.raises(ValueError, match="tried alone"):
+        start(office, is_trial=False, policy=row.content)
 
 
 def test_what_was_tried_is_then_done_and_once(office: Office) -> None:

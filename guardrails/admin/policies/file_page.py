@@ -97,6 +97,7 @@ def import_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     context |= {
         "presets": presets.list_for(account),
         "may_apply": may_apply(request),
+        "later": request.GET.get("later", "")[:300],  # a guide switches it on, not this page
         "form": PolicyTextForm(),
     }
     text = _text(request, context)
@@ -149,9 +150,7 @@ def _apply(
         return TemplateResponse(request, "guardrails/import.html", context)
     done = policy_files.apply(account, wanted, author=author(request))
     messages.success(request, f"{len(done)} entries changed. They are in the history of policy.")
-    back = request.GET.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
-    return redirect(back if is_ours else address_of(account))
+    return redirect(_way_back(request) or address_of(account))
 
 
 def _try_first(
@@ -178,8 +177,17 @@ def _shadow(request: HttpRequest, account: Account, wanted: PolicyFile) -> HttpR
         raise PermissionDenied
     note = request.POST.get("note", "").strip()[:300]
     shadow.start(account, wanted, note=note, author=author(request))
+    if back := _way_back(request):
+        messages.success(request, "Chosen. Nothing is live yet.")
+        return redirect(back)
     messages.success(request, "In shadow from now on. The policy has not changed.")
     return redirect(f"{reverse('admin:guardrails_policy_shadow')}?account={account.pk}")
+
+
+def _way_back(request: HttpRequest) -> str:
+    """The page of ours that led here; empty where none did."""
+    back = request.GET.get("next", "")
+    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
 
 
 def digest(found: tuple[Difference, ...]) -> str:

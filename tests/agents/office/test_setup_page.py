@@ -11,7 +11,8 @@ from django.urls import reverse
 from agents.models import PastRun
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.execute.executor import execute
+from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
 from integrations.models import Account, Membership, Organisation
 from tests.clients import log_in, log_in_superuser, read_page
 from tests.guardrails.office import Office, settle
@@ -73,6 +74,7 @@ def test_each_step_follows_from_the_rows_and_the_next_one_is_named(office: Offic
     press(client, account, step="switch", action="archive", on="1")
     row = AllowedAction.objects.get(account=account, action_type="archive")
     assert (row.enabled, row.approval_mode) == (True, "auto")
+    assert set(modes(account).values()) == {"auto", "ask"}  # of the preset, applied by its page
     assert steps(client, account)["switch"]
     press(client, account, step="switch", action="archive", on="0")
     row.refresh_from_db()
@@ -84,6 +86,66 @@ def test_each_step_follows_from_the_rows_and_the_next_one_is_named(office: Offic
     assert "No mail of this account was read in yet." in nothing_read
     assert not PastRun.objects.exists()
     assert office.calls() == []
+
+
+def choose(client: Client, account: Account, preset: str) -> ShadowPolicy:
+    """Follow the link of a preset and press its one button."""
+    page = client.get(reverse("setup"), {"account": str(account.pk)})
+    query = next(link for name, _, link in page.context["presets"] if name == preset)
+    address = f"{reverse('admin:guardrails_policy_import')}?{query}"
+    shown = client.get(address)
+    assert ">Apply<" not in shown.content.decode()
+    given = {name: shown.context[name] for name in ("text", "shown")}
+    answer = client.post(address, given | {"shadow": "1", "note": shown.context["later"]})
+    assert answer["Location"] == f"{reverse('setup')}?account={account.pk}"
+    return ShadowPolicy.objects.get(account=account)
+
+
+def modes(account: Account) -> dict[str, str]:
+    rows = AllowedAction.objects.filter(account=account)
+    return dict(rows.values_list("action_type", "approval_mode"))
+
+
+def test_rules_wait_until_one_action_is_switched_on_and_all_else_asks(office: Office) -> None:
+    client, account = log_in_superuser("olga"), office.mailbox
+    first = choose(client, account, "careful-mailbox")
+    assert steps(client, account)["preset"]
+    assert modes(account) == {}
+    wish = office.request("archive", {"email_id": office.receive()})
+    assert execute(wish).status == "refused"
+
+    # Rules that were chosen anew meanwhile are not those that were looked at.
+    waiting = choose(client, account, "new-account-mail")
+    press(client, account, step="switch", action="archive", on="1", waiting=str(first.pk))
+    assert modes(account) == {}
+
+    press(client, account, step="switch", action="archive", on="1", waiting=str(waiting.pk))
+    found = modes(account)
+    assert found.pop("archive") == "auto"
+    assert len(found) > 6
+    assert set(found.values()) <= {"ask", "never"}
+    assert not ShadowPolicy.objects.exists()
+    assert steps(client, account)["switch"]
+    assert office.calls() == []
+
+
+def test_what_is_picked_later_counts_for_rules_that_wait(office: Office) -> None:
+    client, account = log_in_superuser("olga"), office.mailbox
+    waiting = choose(client, account, "careful-mailbox")
+    PastRun.objects.create(
+        account=account, is_trial=True, last=100, policy=waiting.content, state="done"
+    )
+    assert steps(client, account)["try"]
+
+    pick = client.get(reverse("setup"), {"account": str(account.pk)}).context["picks"][0]
+    label = pick.choices[0].id
+    press(client, account, step="pick", **{"classify-label": [label]})
+    renewed = ShadowPolicy.objects.get(account=account)
+    assert [one["id"] for one in renewed.content["targets"]] == [label]
+    assert not steps(client, account)["try"]  # what was tried is not what would be live
+
+    press(client, account, step="switch", action="classify", on="1", waiting=str(renewed.pk))
+    assert AllowedActionOption.objects.get(account=account).external_id == label
 
 
 def test_where_it_leads_after_a_preset_is_no_other_site(office: Office) -> None:
