@@ -19,7 +19,7 @@ from django.urls import reverse
 
 from agents import tasks
 from agents.models import PastRun
-from agents.office import setup_rules
+from agents.office import setup_policy
 from agents.past import runs
 from guardrails.actions.registry import BY_NAME
 from guardrails.models import AllowedAction, AllowedActionOption
@@ -115,7 +115,7 @@ def _uses(account: Account) -> list[Use]:
 
 def _steps(account: Account | None) -> list[Step]:
     kind = BY_SOURCE[account.source].kind if account else "mail"
-    waiting = setup_rules.find_waiting(account)
+    waiting = setup_policy.find_waiting(account)
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
@@ -135,7 +135,7 @@ def _steps(account: Account | None) -> list[Step]:
         )
     )
     if kind == "mail":
-        tried = setup_rules.list_trials(account, waiting).filter(state=PastRun.State.DONE)
+        tried = setup_policy.list_trials(account, waiting).filter(state=PastRun.State.DONE)
         on = policy.filter(action_type__in=SAFE[kind], enabled=True, approval_mode="auto")
         found += [
             Step(name="try", title="Try it", is_done=bool(account) and tried.exists()),
@@ -152,7 +152,7 @@ def _details(account: Account | None) -> dict[str, Any]:
     if account is None:
         return {}
     kind = BY_SOURCE[account.source].kind
-    waiting = setup_rules.find_waiting(account)
+    waiting = setup_policy.find_waiting(account)
     picks, problem = _picks(account)
     policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}
     back = f"{reverse('setup')}?{urlencode({'account': account.pk})}"
@@ -165,14 +165,14 @@ def _details(account: Account | None) -> dict[str, Any]:
                 about,
                 urlencode(
                     {"account": account.pk, "preset": name, "next": back}
-                    | ({"later": setup_rules.NOTE} if kind in SAFE else {})
+                    | ({"later": setup_policy.NOTE} if kind in SAFE else {})
                 ),
             )
             for name, about in presets.list_for(account).items()
         ],
         "has_policy": bool(policy),
         "waiting": waiting,
-        "tried": setup_rules.list_trials(account, waiting).order_by("-created_at").first(),
+        "tried": setup_policy.list_trials(account, waiting).order_by("-created_at").first(),
         "how_many": TRIED,
         "safe": [
             (
@@ -203,7 +203,7 @@ def _pick(request: HttpRequest, account: Account) -> None:
     for one in picks:
         picking.pick(one.use, request.POST.getlist(one.field), author=author(request))
     if picks:
-        setup_rules.renew(account, author=author(request))
+        setup_policy.renew(account, author=author(request))
         messages.success(request, "The agent may touch what is ticked, and nothing else of these.")
     else:
         messages.error(request, problem)
@@ -211,7 +211,7 @@ def _pick(request: HttpRequest, account: Account) -> None:
 
 def _try(request: HttpRequest, account: Account) -> None:
     _need(request, "agents.add_pastrun")
-    waiting = setup_rules.find_waiting(account)
+    waiting = setup_policy.find_waiting(account)
     wanted = runs.Wanted(
         last=TRIED,
         is_trial=True,
@@ -259,7 +259,7 @@ def _save(request: HttpRequest, account: Account, name: str, *, is_on: bool) -> 
 
 def _adopt(request: HttpRequest, account: Account, name: str) -> bool:
     """Make the rules that wait live, where there are any; False where they cannot be."""
-    waiting = setup_rules.find_waiting(account)
+    waiting = setup_policy.find_waiting(account)
     if waiting is None:
         return True
     _need(request, *ADOPT_RIGHTS)
