@@ -26,6 +26,7 @@ from guardrails.policies import directory_sync
 from integrations.accounts import arrivals, catalogue
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
+from integrations.database import clock
 from integrations.database.queue import QueuedTask
 from integrations.exceptions import ProviderError
 from integrations.llm import metering, telemetry
@@ -249,7 +250,7 @@ def reconcile_organisation(organisation_id: str) -> None:
 def sweep() -> None:
     """Go on with what a dead process left. Runs every minute; one part that breaks does not
     keep the others from their work."""
-    now, patience = timezone.now(), settings.TURN_LEASE_SECONDS
+    now, patience = clock.now(), settings.TURN_LEASE_SECONDS
     parts: tuple[Callable[[], object], ...] = (
         lambda: _queue_again(now),
         lambda: queue_looks(now=now),

@@ -51,14 +51,23 @@ class World:
         self.servers: dict[str, subprocess.Popen[bytes]] = {}
         self.log = (folder / "faults.log").open("ab")
 
-    def start(self, *command: str, **environment: str) -> subprocess.Popen[bytes]:
+    def start(
+        self,
+        *command: str,
+        before: tuple[str, ...] = (),
+        listener: socket.socket | None = None,
+        **environment: str,
+    ) -> subprocess.Popen[bytes]:
+        """A program of Python, with the socket that it is to answer at if one is given. The words
+        `before` it start it elsewhere."""
         return subprocess.Popen(
-            [sys.executable, *command],
+            [*before, sys.executable, *command],
             cwd=corpus.PROJECT,
             env=os.environ | environment,
             stdout=self.log,
             stderr=self.log,
             start_new_session=True,
+            pass_fds=[listener.fileno()] if listener else (),
         )
 
     @contextmanager

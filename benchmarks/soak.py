@@ -3,7 +3,8 @@
     make bench NAME=soak
 
 Web process, task cluster, `run_turns` and sealer work for MINUTES (10) on what the demo office
-sends: mails, chats and pages, one after another. Every EVERY seconds each program is asked how much
+sends: mails, chats and pages, each one thing after another with PAUSE (0.2) seconds between, a mail
+a second later still. Every EVERY seconds each program is asked how much
 memory it and its children hold (PSS: what they share is counted once). The last line is JSON: for
 each program the megabytes after a fifth of the time, at the end and at most, and by how many a line
 through all of them grows an hour; and how much was handled meanwhile.
@@ -27,6 +28,7 @@ from benchmarks.database import own_database  # after the path
 from benchmarks.faults import World, configure, kill
 
 MINUTES = float(os.environ.get("MINUTES", "10"))
+PAUSE = float(os.environ.get("PAUSE", "0.2"))
 EVERY = 10.0
 SIGNING_KEY = "YSBzaWduaW5nIGtleSBmb3IgYmVuY2htYXJrcywgMzI="
 MAILS = cycle(("fyi", "newsletter", "question"))
@@ -47,12 +49,14 @@ def memory(process: int) -> float:
 class Visitors:
     """They send mail, chat and look, each one thing after another, while the block lasts."""
 
+    steps: tuple[str, ...] = ("mail", "chat", "look")
+
     def __init__(self, world: World, token: str) -> None:
         self.world, self.over = world, threading.Event()
         self.origin = f"http://127.0.0.1:{world.ports['web']}"
         self.headers = {"Authorization": f"Bearer {token}"}
         self.counts: Counter[str] = Counter()
-        steps = (self.mail, self.chat, self.look)
+        steps = (getattr(self, name) for name in self.steps)
         self.threads = [threading.Thread(target=self.repeat, args=(step,)) for step in steps]
 
     def __enter__(self) -> "Visitors":
@@ -69,7 +73,7 @@ class Visitors:
         import httpx
 
         with httpx.Client(base_url=self.origin, headers=self.headers, timeout=120) as client:
-            while not self.over.wait(0.2):
+            while not self.over.wait(PAUSE):
                 try:
                     step(client)
                 except httpx.HTTPError:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django_q.tasks import async_task
 
 from integrations.contracts import Source
+from integrations.database import clock
 from integrations.models import Account
 from knowledge.ingest import embedding_models, indexing, occurrences
 from knowledge.models import SyncSource
@@ -63,7 +64,7 @@ def start_first_sync(account_id: UUID) -> None:
 def run_sync(sync_id: str) -> None:
     """Read one account for a share of a task's time; queued again while there is more."""
     seconds = settings.TASK_TIMEOUT_SECONDS / 5
-    advanced = sync.advance(UUID(sync_id), clock=timezone.now, seconds=seconds)
+    advanced = sync.advance(UUID(sync_id), clock=clock.now, seconds=seconds)
     if advanced == "more":
         async_task(run_sync, sync_id)
     elif advanced == "finished":
@@ -133,7 +134,7 @@ def reembed() -> None:
     """Fill the wanted embedding model for a share of a task's time; queued again while there
     is more. When the model is away a later sweep goes on."""
     until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
-    while embedding_models.fill(now=timezone.now()) == "more":
+    while embedding_models.fill(now=clock.now()) == "more":
         if timezone.now() >= until:
             async_task(reembed)
             return

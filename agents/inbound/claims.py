@@ -13,10 +13,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 from django.db.models import Q
-from django.utils import timezone
 
 from agents.journal.leases import Heartbeat
 from integrations.contracts import AccountRef
+from integrations.database import clock
 from integrations.models import Delivery
 from knowledge.ingest.reading import LARGE
 
@@ -90,7 +90,7 @@ class Claimed:
 
 def claim(delivery_id: UUID, *, held: bool = False) -> Claimed | None:
     """Take this delivery, if it is free; `held`: also where it waits behind others."""
-    now = timezone.now()
+    now = clock.now()
     given = {"id": delivery_id, "now": now, "until": _lease_end(now), "held": held}
     return next(iter(_take(_CLAIM_FREE, given)), None)
 
@@ -105,7 +105,7 @@ def claim_queued(most: int, *, large: bool) -> list[Claimed]:
         "most": most,
         "most_large": int(large),
         "large": LARGE,
-        "until": _lease_end(timezone.now()),
+        "until": _lease_end(clock.now()),
     }
     return _take(_CLAIM_QUEUED, given)
 
@@ -149,7 +149,7 @@ def _lease_end(now: datetime) -> datetime:
 def _renew(claims: Collection[tuple[UUID, int]]) -> None:
     mine = reduce(or_, (Q(id=id, attempts=attempts) for id, attempts in claims), Q(pk=None))
     rows = Delivery.objects.filter(mine, state=Delivery.State.RUNNING)
-    rows.update(lease_expires_at=_lease_end(timezone.now()))
+    rows.update(lease_expires_at=_lease_end(clock.now()))
 
 
 HEARTBEAT = Heartbeat(_renew)
@@ -162,7 +162,7 @@ def release(
     Delivery.objects.filter(id=delivery.id, attempts=delivery.attempts).update(
         state=Delivery.State.QUEUED,
         reason=reason,
-        lease_expires_at=timezone.now() + wait,
+        lease_expires_at=clock.now() + wait,
         waiting_since=since,
         stalls=0,
     )

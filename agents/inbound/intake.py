@@ -12,9 +12,9 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from django.db import connection
-from django.utils import timezone
 
 from integrations.contracts.events import ItemEvent
+from integrations.database import clock
 from integrations.database.queue import ADD_TASK, NOTIFY, QueuedTask
 from integrations.llm import telemetry
 from integrations.models import Delivery
@@ -90,7 +90,7 @@ def accept_delivery(
 def _store(
     id: UUID, slug: str, webhook_id: str, event: ItemEvent, task: QueuedTask
 ) -> tuple[UUID, bool]:
-    now = timezone.now()
+    now = clock.now()
     version = (event.data or {}).get("version")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -146,4 +146,4 @@ def let_go(account_id: UUID, item_id: str) -> None:
     """The item's turn has ended: what waited for it is skipped where it tells of own actions
     alone, and else is free. One statement."""
     with connection.cursor() as cursor:
-        cursor.execute(_LET_GO, {"account": account_id, "item": item_id, "now": timezone.now()})
+        cursor.execute(_LET_GO, {"account": account_id, "item": item_id, "now": clock.now()})

@@ -15,7 +15,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
-from django.utils import timezone
 
 from agents.inbound import (
     claims,
@@ -26,6 +25,7 @@ from agents.inbound import (
 )
 from agents.inbound.claims import Claimed
 from integrations.child import Ended, Unreadable
+from integrations.database import clock
 from integrations.exceptions import ProviderError
 from integrations.llm import telemetry
 from integrations.llm.completions import ModelError
@@ -53,7 +53,7 @@ def _claim(delivery_id: UUID) -> Callable[[], bool] | None:
     """What is to be done now; None where the delivery is finished, in work or waits on."""
     if claimed := claims.claim(delivery_id):
         return partial(_react, claimed)
-    probe = outages.find_probe(delivery_id, now=timezone.now())
+    probe = outages.find_probe(delivery_id, now=clock.now())
     return None if probe is None else partial(_probe, probe)
 
 
@@ -161,7 +161,7 @@ def _try(delivery: Claimed, *, probe: bool) -> bool:
             asked = error.retry_after if isinstance(error, ProviderError) else None
             _postpone(delivery, error.code, asked=asked)
             if delivery.account and (probe or not delivery.is_alone):
-                now = timezone.now()
+                now = clock.now()
                 outages.begin(delivery.account.id, error.code, asked=asked, now=now)
             return False
         state, reason = Delivery.State.DEAD, error.code
@@ -171,7 +171,7 @@ def _try(delivery: Claimed, *, probe: bool) -> bool:
 
 def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> None:
     telemetry.note(error=code)
-    now = timezone.now()
+    now = clock.now()
     since = delivery.waiting_since or now
     if is_given_up(now - since, code):
         _finish(delivery, Delivery.State.DEAD, code)
@@ -184,11 +184,11 @@ def _finish(delivery: Claimed, state: Delivery.State, reason: str, *, probe: boo
     # The attempt number is the fence: a slower process that lost its lease changes nothing.
     Delivery.objects.filter(
         id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
-    ).update(state=state, reason=reason, lease_expires_at=None, finished_at=timezone.now())
+    ).update(state=state, reason=reason, lease_expires_at=None, finished_at=clock.now())
     if state == Delivery.State.DEAD:
         inbound.give_up([delivery.id], reason)
     if probe and delivery.account:
-        outages.end(delivery.account.id, now=timezone.now())
+        outages.end(delivery.account.id, now=clock.now())
     log.info(
         "delivery.finished",
         extra={"delivery": str(delivery.id), "state": str(state), "reason": reason},

@@ -18,9 +18,9 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import F, QuerySet
-from django.utils import timezone
 
 from agents.models import ToolCall, Turn
+from integrations.database import clock
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class Lease:
 
 
 def lease_end() -> datetime:
-    return timezone.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
+    return clock.now() + timedelta(seconds=settings.TURN_LEASE_SECONDS)
 
 
 _CLAIM = """
@@ -87,7 +87,7 @@ def claim(turn_id: UUID) -> Lease | None:
     """Take a turn that waits, or whose process died. None when it is finished, or another
     process has it."""
     owner = uuid4()
-    until, now = lease_end(), timezone.now()
+    until, now = lease_end(), clock.now()
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, [owner, until, turn_id, now])
         row = cursor.fetchone()
@@ -111,7 +111,7 @@ def claim_waiting(most: int) -> list[Lease]:
     """Take chat turns that wait for a process, or whose process died, at most so many: half of
     them those that wait longest, half the newest, so that in a rush nobody is forgotten and who
     comes now does not wait behind all of it. No turn is given to two processes."""
-    owner, now = uuid4(), timezone.now()
+    owner, now = uuid4(), clock.now()
     with transaction.atomic():
         rows = list_waiting(now=now).select_for_update(skip_locked=True)
         oldest = rows.order_by("lease_expires_at").values_list("id", flat=True)
@@ -153,7 +153,7 @@ def hand_back(leases: Collection[Lease]) -> int:
             if not may_be_acting(turn)
         ]
         return Turn.objects.filter(id__in=ids).update(
-            state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=timezone.now()
+            state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=clock.now()
         )
 
 

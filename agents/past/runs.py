@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
 from agents.journal.leases import Heartbeat
 from agents.models import PastMail, PastRun
 from integrations.contracts import AccountRef
+from integrations.database import clock
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
@@ -62,7 +62,7 @@ def start(account: AccountRef, wanted: Wanted, *, by: str) -> PastRun:
             run = PastRun.objects.create(
                 account_id=account.id,
                 started_by=by,
-                lease_expires_at=_lease_end(timezone.now()),
+                lease_expires_at=_lease_end(clock.now()),
                 **vars(wanted),
             )
             PastMail.objects.bulk_create(
@@ -128,7 +128,7 @@ def _say(
             changed_by=by,
             waits_for="",
             claims=F("claims") + 1,
-            lease_expires_at=_lease_end(timezone.now()),
+            lease_expires_at=_lease_end(clock.now()),
             finished_at=finished_at,
         )
     )
@@ -158,7 +158,7 @@ def is_held(claimed: Claim) -> bool:
 
 def release(claimed: Claim) -> bool:
     """Let another task go on with it."""
-    until = _lease_end(timezone.now())
+    until = _lease_end(clock.now())
     return bool(_held(claimed).update(state=State.QUEUED, lease_expires_at=until))
 
 
@@ -196,7 +196,7 @@ def _lease_end(now: datetime) -> datetime:
 
 def _renew(claims: Collection[Claim]) -> None:
     for one in claims:
-        _held(one).update(lease_expires_at=_lease_end(timezone.now()))
+        _held(one).update(lease_expires_at=_lease_end(clock.now()))
 
 
 HEARTBEAT = Heartbeat(_renew)

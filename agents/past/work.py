@@ -29,6 +29,7 @@ from guardrails.decide.policy_file import PolicyFile, with_file
 from guardrails.gather.policy_rows import policy_snapshot
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
+from integrations.database import clock
 from integrations.exceptions import NotFound, ProviderError
 from integrations.llm.completions import ModelError
 from integrations.llm.deadline import Deadline
@@ -55,7 +56,7 @@ def advance(run_id: UUID) -> Advanced:
     finished: none is left. more: call again. waiting: something is away; a sweep takes it up.
     not_mine: it is over or paused, or another worker has it. Running it twice changes nothing.
     """
-    claimed = runs.claim(run_id, now=timezone.now())
+    claimed = runs.claim(run_id, now=clock.now())
     if claimed is None:
         return "not_mine"
     run = PastRun.objects.select_related("account__organisation").get(id=run_id)
@@ -78,7 +79,7 @@ def advance(run_id: UUID) -> Advanced:
 
 def _postpone(claimed: Claim, away: _Away) -> Advanced:
     pause = max(FIRST_PAUSE, timedelta(seconds=away.asked or 0))
-    runs.postpone(claimed, away.code, until=timezone.now() + pause)
+    runs.postpone(claimed, away.code, until=clock.now() + pause)
     return "waiting"
 
 

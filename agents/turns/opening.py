@@ -12,7 +12,7 @@ from agents.journal import history, leases
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from audit.ledger.ids import uuid7
-from integrations.database import notices
+from integrations.database import clock, notices
 from integrations.llm import telemetry
 from knowledge.text.languages import language_of
 
@@ -78,7 +78,7 @@ def start_turn(
                 conversation=conversation,
                 principal=principal,
                 language=person.preferences.language or _language(conversation, message),
-                lease_expires_at=timezone.now() if queued else leases.lease_end(),
+                lease_expires_at=clock.now() if queued else leases.lease_end(),
                 decisions=[dict(decision) for decision in decisions],
                 # The request goes on, with what was found before the question.
                 context=question.turn.context if question and answers else [],

@@ -23,6 +23,7 @@ from guardrails.facts.effects import IRREVERSIBLE
 from guardrails.models import KillSwitch
 from guardrails.policies import changes, stopped
 from guardrails.policies.changes import Author
+from integrations.database import clock
 from integrations.models import Account, Delivery, Organisation
 
 # Longer than a provider call takes with all its repeats.
@@ -96,7 +97,7 @@ def lift(*, switch_id: UUID, why: str, author: Author, handle: bool = False) -> 
         _mark(row, paused=False)
         if handle:
             left = Delivery.objects.filter(id__in=stopped.list_left_alone(row.id))
-            left.queue_again(from_=timezone.now())
+            left.queue_again(from_=clock.now())
     return True
 
 

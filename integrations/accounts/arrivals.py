@@ -15,6 +15,7 @@ from integrations.accounts import connectables
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.credentials import credentials
+from integrations.database import clock
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
 from integrations.web.webhooks import QUEUE_PATIENCE
@@ -72,7 +73,7 @@ def store(
             "source": event.source,
             "source_id": event.source_id,
             "body": event.model_dump(mode="json", exclude_none=True),
-            "lease_expires_at": timezone.now() + QUEUE_PATIENCE,
+            "lease_expires_at": clock.now() + QUEUE_PATIENCE,
         },
     )
     if new:

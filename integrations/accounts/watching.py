@@ -20,10 +20,10 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import DatabaseError, connections, transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.credentials import credentials
+from integrations.database import clock
 from integrations.exceptions import NotPermitted, ProviderError
 from integrations.models import Account, Credential
 from integrations.providers.imap import connection
@@ -62,7 +62,7 @@ class Watcher:
 
     def _look_after(self) -> None:
         try:
-            mine = dict(self._claim(timezone.now()))
+            mine = dict(self._claim(clock.now()))
             known = {
                 row.id: row.ref()
                 for row in Account.objects.select_related("organisation").filter(id__in=mine)

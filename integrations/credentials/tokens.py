@@ -18,6 +18,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials, oauth
 from integrations.credentials.oauth import AuthorizationServer, GrantEnded, Tokens
 from integrations.credentials.sealing import Sealed
+from integrations.database import clock
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError, SignInNeeded, Unavailable
 from integrations.models import Credential
@@ -59,7 +60,7 @@ def access_token(account: AccountRef, server: AuthorizationServer, *, refused: s
 
 
 def _claim(account_id: UUID, sealed: Sealed) -> bool:
-    now = timezone.now()
+    now = clock.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lt=now)
     rows = Credential.objects.filter(free, account_id=account_id, sealed=sealed.data)
     return rows.update(refreshing_until=now + LEASE) == 1

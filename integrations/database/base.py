@@ -12,8 +12,14 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg import Connection, Error
 
-# Seconds, and how many may stay unanswered: who vanished without a word is noticed after 20.
-KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 2}
+# Seconds, and how many may stay unanswered: who vanished without a word is noticed after 20. What
+# was said and not acknowledged asks for nothing: it would be repeated for a quarter of an hour.
+KEEPALIVES = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

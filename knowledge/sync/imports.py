@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from integrations.contracts import ImportedSource
+from integrations.database import clock
 from integrations.imports.imports import UNREADABLE
 from integrations.models import Account, Organisation
 from integrations.ports.account import Import
@@ -149,7 +150,7 @@ def run_import(
     try:
         row = _work(started.sync_id, imported, say)
     except KeyboardInterrupt:
-        SyncSource.objects.filter(pk=started.sync_id).update(lease_expires_at=timezone.now())
+        SyncSource.objects.filter(pk=started.sync_id).update(lease_expires_at=clock.now())
         raise CommandError("Stopped. Run the same command to go on.") from None
     finally:
         imported.close()
@@ -162,9 +163,7 @@ def run_import(
 def _work(sync_id: UUID, imported: Import, say: Callable[[str], None]) -> SyncSource:
     """The sync when it has ended. Raises CommandError when somebody cancelled it."""
     while True:
-        advanced = sync.advance(
-            sync_id, clock=timezone.now, seconds=SLICE_SECONDS, imported=imported
-        )
+        advanced = sync.advance(sync_id, clock=clock.now, seconds=SLICE_SECONDS, imported=imported)
         row = SyncSource.objects.get(pk=sync_id)
         say(_progress(row))
         if advanced == "finished":
@@ -183,7 +182,7 @@ def _progress(row: SyncSource) -> str:
 
 def _wait(row: SyncSource) -> None:
     connection.close()
-    pause = (row.lease_expires_at - timezone.now()).total_seconds() if row.lease_expires_at else 0
+    pause = (row.lease_expires_at - clock.now()).total_seconds() if row.lease_expires_at else 0
     time.sleep(max(pause, 0) + 0.1)
 
 

@@ -1,13 +1,18 @@
 """Whose delivery is taken next."""
 
+from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from agents.inbound import claims
 from agents.tasks import accept_delivery
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
+from integrations.models import Delivery
+from tests.clocks import HOUR, clock_off
 from tests.knowledge.office import NOW, account
 
 pytestmark = pytest.mark.django_db
@@ -48,3 +53,17 @@ def test_a_flood_keeps_no_other_sender_and_no_other_account_waiting() -> None:
     arrive(omar, "bob again", "bob@a.example")
     assert take(2) == ["ann again", "bob again"]
     assert take(8) == ["eve-3", "eve-4", "eve-5"]
+
+
+def test_the_mail_of_a_process_that_died_with_its_clock_ahead_is_free_when_its_lease_is_over(
+    settings: Any,
+) -> None:
+    longest = timedelta(seconds=settings.TURN_LEASE_SECONDS)
+    arrive(account(), "first", "ann@a.example")
+
+    with clock_off(HOUR):
+        assert take(1) == ["first"]
+
+    until = Delivery.objects.values_list("lease_expires_at", flat=True).get(state="running")
+    assert until is not None
+    assert timezone.now() <= until <= timezone.now() + longest + timedelta(seconds=5)

@@ -204,20 +204,29 @@ def test_nobody_hands_back_what_another_has_taken(organisation: Organisation) ->
     journal.emit(second, "text.delta", {"text": "on time"})
 
 
-def test_a_clock_that_is_ahead_takes_a_turn_once_and_its_first_process_writes_nothing_more(
+def test_a_clock_that_is_ahead_takes_no_turn_from_who_works_on_it(
     organisation: Organisation,
 ) -> None:
     id = turn_of(organisation)
-    first = lease_of(id)
+    lease_of(id)
 
     with clock_off(HOUR):
-        second = lease_of(id)
         assert leases.claim(id) is None
+        assert leases.claim_waiting(9) == []
 
-    with pytest.raises(leases.LeaseLost), first.held():
-        raise AssertionError("it may write")
-    with second.held():
-        assert leases.claim(id) is None
+
+@pytest.mark.parametrize("by", [HOUR, -HOUR])
+def test_what_a_process_with_a_wrong_clock_takes_it_holds_no_longer_and_no_shorter(
+    organisation: Organisation, settings: Any, by: timedelta
+) -> None:
+    id = turn_of(organisation)
+    longest = timedelta(seconds=settings.TURN_LEASE_SECONDS)
+    before = timezone.now()
+
+    with clock_off(by):
+        lease_of(id)
+
+    assert before + longest <= expiry(id) <= timezone.now() + longest + timedelta(seconds=5)
 
 
 def test_a_clock_that_went_back_takes_no_turn_from_who_works_on_it(
