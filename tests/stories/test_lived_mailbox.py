@@ -2,11 +2,11 @@
 what others fell into must not happen here: states that are half changed, drafts that a person
 touched and lost, patterns that look-alikes set off."""
 
-from contextlib import closing
-
 import pytest
 
-from benchmarks import mailbox, person as owner
+from benchmarks import lived_worlds, person as owner
+from benchmarks.lived import live
+from benchmarks.lived_judged import deceive, judge_drafts, judge_patterns, judge_threads
 from guardrails.models import AssistantDraft, LearnedPattern
 from tests.corpus import needs_corpus
 from tests.office import Office
@@ -15,22 +15,18 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 @needs_corpus
-def test_threads_drafts_and_patterns_are_right_at_the_end(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mailbox, "LEARN", 10)
+def test_threads_drafts_and_patterns_are_right_at_the_end(office: Office) -> None:
     mails, person = owner.load(60)
-    mailbox.settle(person)
-    with closing(mailbox.World(office.sandbox)) as world:
-        lived = mailbox.live(world, mails, person)
+    with lived_worlds.in_sandbox(office.sandbox, person) as world:
+        lived = live(world, mails, person, learn_in=10)
 
-        threads, right, wrong = mailbox.judge_threads(world, mails, person, lived)
+        threads, right, wrong = judge_threads(world, mails, person, lived)
         assert (right, wrong) == (threads, [])
         assert any(lived.said.values())
-        assert mailbox.judge_drafts(world, mails, lived) == (0, 0)
+        assert judge_drafts(world, mails, lived) == (0, 0)
         assert AssistantDraft.objects.exists()
-        _, hits, precise = mailbox.judge_patterns(mails, person, lived)
+        _, hits, precise = judge_patterns(mails, person, lived)
         assert hits == precise > 0
-        tried, fired = mailbox.deceive(world, mails)
+        tried, fired = deceive(world, mails)
         assert (tried > 0, fired) == (True, 0)
     assert not LearnedPattern.objects.filter(state="suspended").exists()
