@@ -16,16 +16,20 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils import dateformat
+from django.utils.translation import gettext
 
 from agents.activity import digests
 from agents.activity.digests import Day, Part
 from agents.activity.rows import Row
+from agents.answer.records import MORE
 from agents.models import DailyDigest
 from guardrails.approve.card_mail import inert, way
 from integrations.exceptions import ProviderError
 from integrations.models import Account, UserPreferences
-from integrations.models.preferences import find_zones
+from integrations.models.preferences import find_zones, load_preferences
 from integrations.network import outgoing
+from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
 HOUR = 7  # of the user's morning, from which on the day before is reported
@@ -92,13 +96,15 @@ def send(digest_id: int) -> None:
         return
     row = DailyDigest.objects.get(pk=digest_id)
     address, zone = _to_whom(row)
-    found = digests.load_day(
-        row.organisation_id, row.external_user_id, row.day, zone=zone, examples=EXAMPLES
-    )
+    with speaking(load_preferences(row.organisation_id, row.external_user_id).language):
+        found = digests.load_day(
+            row.organisation_id, row.external_user_id, row.day, zone=zone, examples=EXAMPLES
+        )
+        about, words = subject(found), text(found, _page(row))
     state = State.QUIET
     if address and not found.is_quiet:
         try:
-            outgoing.send_mail(address, subject=subject(found), text=text(found, _page(row)))
+            outgoing.send_mail(address, subject=about, text=words)
             state = State.SENT
         except ProviderError as error:
             log.warning("digest.not_sent", extra={"digest": str(row.pk), "code": error.code})
@@ -132,26 +138,36 @@ def _page(row: DailyDigest) -> str:
 
 def subject(found: Day) -> str:
     """Remit's own words alone."""
-    waits = f": {found.waits} to decide" if found.waits else ""
-    return f"What Remit did on {found.day:%A %-d %B}{waits}"
+    about = gettext("What Remit did on %(day)s") % {"day": _day(found, gettext("l j F"))}
+    waits = gettext("%(number)d to decide") % {"number": found.waits}
+    return f"{about}: {waits}" if found.waits else about
 
 
 def text(found: Day, page: str) -> str:
     return "\n\n".join(_parts(found, page))
 
 
+def _day(found: Day, form: str) -> str:
+    return dateformat.format(found.day, form)
+
+
 def _parts(found: Day, page: str) -> Iterator[str]:
-    things = "1 thing" if found.number == 1 else f"{found.number} things"
-    yield f"On {found.day:%A %-d %B %Y} the assistant looked at {things} for you."
+    day = _day(found, gettext("l j F Y"))
+    if found.number == 1:
+        yield gettext("On %(day)s the assistant looked at 1 thing for you.") % {"day": day}
+    else:
+        said = gettext("On %(day)s the assistant looked at %(number)d things for you.")
+        yield said % {"day": day, "number": found.number}
     if found.waits:
-        first = f" The first {len(found.waiting)}:" if found.waits > len(found.waiting) else ""
-        yield f"Waiting for you: {found.waits}.{first}"
+        waits = gettext("Waiting for you: %(number)d.") % {"number": found.waits}
+        first = gettext("The first %(number)d:") % {"number": len(found.waiting)}
+        yield f"{waits} {first}" if found.waits > len(found.waiting) else waits
     for card in found.waiting:
         yield f"{_indented(card.heading)}\n{way(card)}"
     for part in found.parts:
         yield "\n".join(_part(part))
     if page:
-        yield f"The whole day, after you log in:\n{page}"
+        yield f"{gettext('The whole day, after you log in:')}\n{page}"
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -159,7 +175,7 @@ def _part(part: Part) -> Iterator[str]:
     for row in part.rows:
         yield from map(_indented, _row(row))
     if part.more:
-        yield f"  and {part.more} more"
+        yield f"  {_more(part.more)}"
 
 
 def _row(row: Row) -> Iterator[str]:
@@ -168,9 +184,13 @@ def _row(row: Row) -> Iterator[str]:
     for one in row.done:
         yield f"  {one.what}: {one.status}." + (f" {one.why}" if one.why else "")
     if row.more:
-        yield f"  and {row.more} more"
+        yield f"  {_more(row.more)}"
     if row.why:
         yield f"  {row.why}"
+
+
+def _more(number: int) -> str:
+    return gettext(MORE) % {"number": number}
 
 
 def _indented(words: str) -> str:

@@ -9,6 +9,7 @@ from datetime import date, tzinfo
 from uuid import UUID
 
 from django.db.models import F
+from django.utils.translation import gettext
 
 from agents.activity import figures, rows, selection
 from agents.activity.outcomes import Outcome
@@ -67,7 +68,7 @@ class Day:
 
 def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, examples: int) -> Day:
     """What an agent looked at on this day of the zone, and what waits now. Five queries for each
-    outcome, and five."""
+    outcome, and five. Words are in the language that is spoken."""
     wanted = Wanted(
         organisation_id=organisation_id,
         person=person,
@@ -103,7 +104,7 @@ def _part(wanted: Wanted, outcome: Outcome, number: int, examples: int) -> Part:
     found = selection.select(narrowed, limit=examples)
     return Part(
         outcome=outcome.value,
-        title=TITLES[outcome],
+        title=gettext(TITLES[outcome]),
         number=number,
         rows=tuple(rows.render(found, organisation_id=wanted.organisation_id, zone=wanted.zone)),
     )

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.text import Truncator
+from django.utils.translation import gettext
 
 from agents.activity.outcomes import COLOURS, Outcome
 from agents.activity.selection import CHAT, KINDS, kind_of, moment_of
@@ -148,7 +149,7 @@ def _request(
         zone=zone,
         kind=KINDS[CHAT],
         who=row.external_user_id,
-        title=" ".join(said.split()) or "Decided about what waited.",
+        title=" ".join(said.split()) or gettext("Decided about what waited."),
         person=row.external_user_id,
         why="" if done else _ending(row),
         done=done,
@@ -191,15 +192,17 @@ def _why(row: Delivery, turn: Turn | None) -> str:
 def _ending(turn: Turn) -> str:
     """What became of a turn that asked for no action."""
     if turn.state == Turn.State.FAILED or turn.ending == Turn.Ending.ERROR:
-        return f"It ended early: {turn.error_code.replace('_', ' ') or 'something broke'}."
+        why = turn.error_code.replace("_", " ") or gettext("something broke")
+        return gettext("It ended early: %(why)s.") % {"why": why}
     if turn.state != Turn.State.FINISHED:
-        return "An agent is at work on it."
+        return gettext("An agent is at work on it.")
     if turn.ending in (Turn.Ending.LIMIT, Turn.Ending.STOPPED, Turn.Ending.ESCALATED):
-        return f"{turn.get_ending_display()}."
+        return f"{gettext(turn.get_ending_display())}."
     if turn.kind == Turn.Kind.INBOUND:
-        return "An agent looked at it, and saw nothing to do."
-    is_question = turn.ending == Turn.Ending.QUESTION
-    return "The agent asked the user back." if is_question else "It was answered in words."
+        return gettext("An agent looked at it, and saw nothing to do.")
+    if turn.ending == Turn.Ending.QUESTION:
+        return gettext("The agent asked the user back.")
+    return gettext("It was answered in words.")
 
 
 def _done(
@@ -221,8 +224,8 @@ def _action(one: ActionState, words: Mapping[str, Any] | None) -> Done:
     if status == "pending" and words and words["status"] == "held":
         status = "held"
     return Done(
-        what=timeline.reveal(describe(words)) if words else BY_NAME[one.action_type].title,
-        status=STATUS_WORDS.get(status, status),
+        what=timeline.reveal(describe(words)) if words else gettext(BY_NAME[one.action_type].title),
+        status=gettext(STATUS_WORDS.get(status, status)),
         colour=timeline.COLOURS.get(one.status, ""),
         why=timeline.reveal(sentence_of(words)) if words and refused else "",
         link=reverse("admin:audit_executedagentaction_changelist") + f"?q={one.action_id}",

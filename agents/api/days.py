@@ -13,9 +13,10 @@ from rest_framework.response import Response
 
 from agents.activity import digests
 from agents.activity.rows import Row
-from integrations.models.preferences import find_zones
+from integrations.models.preferences import find_zones, load_preferences
 from integrations.web.authentication import HasScope, caller_for
 from integrations.web.idempotency import ApiView
+from integrations.web.languages import asked_for, speaking
 from integrations.web.serializers import StrictCharField
 
 EXAMPLES = 20  # of each outcome
@@ -83,9 +84,11 @@ class DayView(ApiView):
         day = chosen.get("day") or today - timedelta(days=1)
         if not 1970 <= day.year <= 9000:
             raise exceptions.ValidationError({"day": ["Name a day since 1970."]})
-        found = digests.load_day(
-            organisation_id, person, day, zone=ZoneInfo(zone), examples=EXAMPLES
-        )
+        language = asked_for(request) or load_preferences(organisation_id, person).language
+        with speaking(language):
+            found = digests.load_day(
+                organisation_id, person, day, zone=ZoneInfo(zone), examples=EXAMPLES
+            )
         return Response(
             {
                 "user_id": person,

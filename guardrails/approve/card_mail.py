@@ -14,6 +14,7 @@ from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from guardrails.approve import card_text
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
@@ -69,10 +70,11 @@ def _parts(question: QuestionCard) -> Iterator[str]:
 def way(card: ApprovalCard) -> str:
     """To the card's page, where a person decides after logging in."""
     if not settings.PUBLIC_URL:
-        return f"Decide in the admin, under Inbox, Approvals. Its number: {card.id}"
+        here = gettext("Decide in the admin, under Inbox, Approvals. Its number: %(id)s")
+        return here % {"id": card.id}
     page = reverse("admin:guardrails_approval_change", args=[card.id])
     address = f"{settings.PUBLIC_URL.rstrip('/')}{page}?{urlencode({'digest': card.digest})}"
-    return f"Log in and decide here (opening it decides nothing):\n{address}"
+    return f"{gettext('Log in and decide here (opening it decides nothing):')}\n{address}"
 
 
 def inert(words: str) -> str:

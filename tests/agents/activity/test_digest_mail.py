@@ -106,6 +106,42 @@ def test_it_says_what_was_done_refused_and_left_and_leads_to_the_page_alone(
     assert "<a " not in urlize(sent.body.removesuffix(lines[-1]))
 
 
+@pytest.mark.parametrize(
+    ("language", "subject", "lines"),
+    [
+        (
+            "de-AT",
+            "Was Remit am Mittwoch, 25. November getan hat",
+            ["Erledigt: 1", "In Ruhe gelassen: 1", "Der ganze Tag, nach der Anmeldung:"],
+        ),
+        (
+            "es",
+            "Lo que hizo Remit el miércoles 25 de noviembre",
+            ["Hecho: 1", "Sin tocar: 1", "El día entero, después de iniciar sesión:"],
+        ),
+        (
+            "pt-BR",
+            "What Remit did on Wednesday 25 November",
+            ["Done: 1", "Left alone: 1", "The whole day, after you log in:"],
+        ),
+    ],
+)
+def test_it_is_in_the_users_language_where_remit_speaks_it(
+    account: Account, language: str, subject: str, lines: list[str]
+) -> None:
+    UserPreferences.objects.create(
+        organisation=account.organisation, external_user_id="maya", language=language
+    )
+    came(account, 1, noon(), ("succeeded", "succeeded"))
+    came(account, 2, noon())
+
+    send_due()
+
+    [sent] = mail.outbox
+    assert sent.subject.lower() == subject.lower()
+    assert set(lines) <= set(sent.body.splitlines())
+
+
 def test_it_counts_what_the_first_page_counts(account: Account) -> None:
     for number, acts in enumerate([[("succeeded", "succeeded")], [("refused", "blocked")], []]):
         came(account, number, noon(), *acts)

@@ -11,11 +11,12 @@ from tests.agents.pages import mailbox
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
-def ask(account: Account, **query: str) -> Any:
+def ask(account: Account, *, language: str = "", **query: str) -> Any:
     token = ServiceToken.issue(
         organisation=account.organisation, name="web", scopes=["chat"], user_ids=["maya"]
     )[1]
-    return Client().get("/api/v1/days", query, headers={"Authorization": f"Bearer {token}"})
+    headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
+    return Client().get("/api/v1/days", query, headers=headers)
 
 
 def test_a_frontend_reads_a_users_day() -> None:
@@ -32,6 +33,9 @@ def test_a_frontend_reads_a_users_day() -> None:
     assert (row["time"], row["who"], row["title"]) == ("12:00", "Ines Braun", "Mail 1")
     assert row["done"] == [{"what": "Archive “Offer”", "status": "done", "why": ""}]
     assert (found["waits"], found["waiting"]) == (0, [])
+    german = ask(account, language="de", user_id="maya", day="2026-11-25").json()
+    assert german["parts"][0]["title"] == "Erledigt"
+    assert german["parts"][0]["newest"][0]["done"][0]["status"] == "erledigt"
     assert date.fromisoformat(ask(account, user_id="maya").json()["day"]) > date(2026, 1, 1)
 
 
