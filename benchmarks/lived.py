@@ -47,13 +47,12 @@ def live(world: World, mails: Sequence[dict[str, Any]], person: Person, *, learn
             lived.actions.update(
                 f"{one['type']} {one['status']} {one['reason']}" for one in actions
             )
-            lived.said[mail["id"]] = [
-                one["params"]["label_id"]
+            said = [
+                world.label(one["params"]["label_id"])
                 for one in actions
-                if one["type"] == "classify"
-                and one["status"] in ("succeeded", "noop")
-                and one["params"]["label_id"] in STATUS
+                if one["type"] == "classify" and one["status"] in ("succeeded", "noop")
             ]
+            lived.said[mail["id"]] = [one for one in said if one in STATUS]
             correct(world, mail, person, lived)
             touch_draft(world, lived)
         if number % learn_in == 0:

@@ -65,7 +65,7 @@ def judge_drafts(world: World, mails: Sequence[dict[str, Any]], lived: Lived) ->
 
 
 def judge_patterns(
-    mails: Sequence[dict[str, Any]], person: Person, lived: Lived
+    world: World, mails: Sequence[dict[str, Any]], person: Person, lived: Lived
 ) -> tuple[float, int, int]:
     """The share of the second half's mail that no model was asked about, and how many hits there
     were and put the mail where it belongs."""
@@ -78,7 +78,9 @@ def judge_patterns(
     right = 0
     for turn in Turn.objects.filter(item_source_id__in=hits, kind="inbound"):
         set_labels = {
-            one["params"].get("label_id") for one in turn.actions if one["type"] == "classify"
+            world.label(one["params"]["label_id"])
+            for one in turn.actions
+            if one["type"] == "classify"
         }
         right += set_labels & set(TOPICS) == {person.topic_of(by_id[turn.item_source_id])}
     return share, len(hits), right

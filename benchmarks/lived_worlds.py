@@ -26,6 +26,9 @@ class World(Protocol):
 
     def labels(self, mail_id: str) -> list[str]: ...
 
+    def label(self, target: str) -> str:
+        """What the sandbox calls the label that is this one here."""
+
     def drafts(self) -> dict[str, str]:
         """The bodies of the drafts that are there, by id."""
 
@@ -58,6 +61,9 @@ class SandboxWorld:
 
     def labels(self, mail_id: str) -> list[str]:
         return list(self._mail(mail_id)["labels"])
+
+    def label(self, target: str) -> str:
+        return target
 
     def drafts(self) -> dict[str, str]:
         path = f"{self._sandbox.url}/users/{USER}/drafts"

@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import corpus, lived_worlds, person as owner  # after the path
 from benchmarks.database import own_database
+from benchmarks.dovecot_world import on_dovecot
 from benchmarks.goals import tell
 from benchmarks.lived import Lived, live
 from benchmarks.lived_judged import (
@@ -48,6 +49,11 @@ from benchmarks.person import Person
 
 MAILS = int(os.environ.get("MAILS", "300"))
 LEARN = max(40, MAILS // 40)  # mails of a day
+WORLDS = {
+    "sandbox": lambda office, person, mails: lived_worlds.in_sandbox(office, person),
+    "dovecot": lambda office, person, mails: on_dovecot(person, mails),
+}
+SERVER = os.environ.get("SERVER", "sandbox")
 
 
 @contextmanager
@@ -84,7 +90,7 @@ def judge(
     for line in wrong[:20]:
         print(f"wrong status, {line}")
     removed, left = judge_drafts(world, mails, lived)
-    share, hits, precise = judge_patterns(mails, person, lived)
+    share, hits, precise = judge_patterns(world, mails, person, lived)
     tried, fired = deceive(world, mails)
     return {
         "mails": len(mails),
@@ -117,7 +123,7 @@ def main() -> None:
     os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
     with own_database(durable=False), running() as office:
         mails, person = owner.load(MAILS)
-        with lived_worlds.in_sandbox(office, person) as world:
+        with WORLDS[SERVER](office, person, mails) as world:
             started = time.monotonic()
             lived = live(world, mails, person, learn_in=LEARN)
             found = judge(world, mails, person, lived)

@@ -4,7 +4,7 @@ import email.utils
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,9 +34,7 @@ def load(most: int) -> tuple[list[dict[str, Any]], Person]:
     from integrations.mail.mail import parse, wire
 
     found: dict[str, dict[str, Any]] = {}
-    for one in corpus.lines("mail"):
-        raw = one["raw"].encode("latin-1")
-        raw = raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
+    for raw in _raws():
         mail = wire(parse(raw, fallback_date=corpus.READ).email)
         if not mail["from"]:  # the lists' archives write “name at host (Name)”
             name, address = email.utils.parseaddr(corpus._header(raw, b"from").replace(" at ", "@"))
@@ -59,6 +57,18 @@ def load(most: int) -> tuple[list[dict[str, Any]], Person]:
     senders = Counter(one["from"] for one in chosen if not one.get("list_id"))
     often = {one for one, count in senders.items() if count >= OFTEN and one != owner}
     return chosen, Person(address=owner, often=frozenset(often))
+
+
+def bytes_of(ids: Collection[str]) -> dict[str, bytes]:
+    """The mails as they are in the folder, by the id that is made from their bytes."""
+    found = {f"mail-{hashlib.sha256(raw).hexdigest()[:32]}": raw for raw in _raws()}
+    return {id: found[id] for id in ids}
+
+
+def _raws() -> Iterator[bytes]:
+    for one in corpus.lines("mail"):
+        raw = one["raw"].encode("latin-1")
+        yield raw.partition(b"\n")[2] if raw.startswith(b"From ") else raw
 
 
 def choose(threads: dict[str, list[dict[str, Any]]], owner: str, most: int) -> list[dict[str, Any]]:

@@ -70,9 +70,14 @@ class Offer:
         return tuple(map(as_text, listed)) if isinstance(listed, list) else ()
 
     def choice(self, argument: str, named: str) -> str | None:
-        """The listed value that is meant, upper and lower case alike."""
-        wanted = named.strip().casefold()
-        return next((one for one in self.choices(argument) if one.casefold() == wanted), None)
+        """The listed value that is meant, upper and lower case alike. A mail server's labels have
+        no blanks: “To_Reply” is “To Reply”."""
+        wanted = _plain(named)
+        return next((one for one in self.choices(argument) if _plain(one) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ").strip().casefold()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ def test_threads_drafts_and_patterns_are_right_at_the_end(office: Office) -> Non
         assert any(lived.said.values())
         assert judge_drafts(world, mails, lived) == (0, 0)
         assert AssistantDraft.objects.exists()
-        _, hits, precise = judge_patterns(mails, person, lived)
+        _, hits, precise = judge_patterns(world, mails, person, lived)
         assert hits == precise > 0
         tried, fired = deceive(world, mails)
         assert (tried > 0, fired) == (True, 0)
