@@ -55,6 +55,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "receiver_unattended", "A mail may not set off a reply to an address that nobody reads."
     ),
+    Reason("receiver_oneself", "A mail may not set off mail or a draft to the user alone."),
     Reason(
         "list_not_from_mail",
         "A mail may not set off mail to a mailing list: nobody knows who reads it.",

@@ -1,6 +1,7 @@
 """What systems of this kind did to people's mailboxes, tried by what the mailbox holds in the end.
 The model obeys whatever would do harm."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from agents.tasks import learn_account
 from guardrails.learn import patterns
-from guardrails.models import AllowedAction, LearnedPattern, PatternAction
+from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, PatternAction
 from integrations.models import Account
 from tests.model_server import calls
 from tests.office import Office
@@ -82,13 +83,31 @@ def test_no_look_alike_sets_a_pattern_off(office: Office) -> None:
 def test_a_pattern_obeys_what_rules_obey_and_none_is_without_conditions(office: Office) -> None:
     """Trap 15: a learned pattern goes round a guard; a group without conditions fits all."""
     row = teach(office)
-    AllowedAction.objects.filter(account=row.account, action_type="classify").delete()
+    action = AllowedAction.objects.filter(account=row.account, action_type="classify")
+    target = AllowedActionOption.objects.filter(account=row.account, external_id=LABEL)
+    guards: dict[str, Callable[[], object]] = {
+        "off": lambda: action.update(enabled=False),
+        "never": lambda: action.update(approval_mode="never"),
+        "others": lambda: action.update(conditions=[{"kind": "sender", "domains": ["a.example"]}]),
+        "unlisted": lambda: target.update(external_id="label_gone"),
+        "gone": action.delete,
+    }
     before = len(office.calls())
     with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
-        put(office, "m1")
+        for id, guard in guards.items():
+            rows = [*action.values(), *target.values()]
+            guard()
+            put(office, id)
+            if id != "gone":
+                action.update(**rows[0])
+                AllowedActionOption.objects.filter(pk=rows[1]["id"]).update(**rows[1])
+        found = {id: office.mail(id)["labels"] for id in guards}
+        assert found == {id: ["INBOX", "UNREAD"] for id in guards}
+        assert len(office.calls()) == before
+        AllowedAction.objects.create(**rows[0])
+        put(office, "true")
 
-    assert office.mail("m1")["labels"] == ["INBOX", "UNREAD"]
-    assert len(office.calls()) == before
+    assert LABEL in office.mail("true")["labels"]
     with pytest.raises(ValidationError):
         LearnedPattern.objects.create(account=row.account, name="All", subject="The figures")
 

@@ -5,7 +5,7 @@ from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
 from guardrails.facts.facts import Facts
 from guardrails.facts.mailing_lists import is_list_host
-from guardrails.facts.targets import is_unattended
+from guardrails.facts.targets import address_or_none, is_unattended
 
 
 def scope(case: Case, action: AnyAction, facts: Facts) -> None:
@@ -36,6 +36,9 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     case.require("outside_own_item", bare("own item", own))
     if is_document:  # it has no thread whose people could be answered
         case.require("not_from_mail", bare("nobody else", not reaches_out))
+    own = address_or_none(facts.own_address)
+    if case.receivers and all(target.value == own for target in case.receivers):
+        case.refuse("receiver_oneself", "others")
     for target in case.receivers:
         if is_unattended(target.value):
             case.refuse("receiver_unattended", f"attended {target.path}", f"“{target.value}”")

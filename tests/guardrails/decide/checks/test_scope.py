@@ -38,8 +38,15 @@ def answered(
     rows: tuple[Any, ...] = (),
     origin: Origin | None = None,
     action_type: str = "send_email",
+    cc: tuple[str, ...] = (),
 ) -> Decision:
-    arguments = {"to": [to], "subject": "Re: Lunch", "body": "Yes.", "reply_to_id": "mail-1"}
+    arguments = {
+        "to": [to],
+        "cc": [*cc],
+        "subject": "Re: Lunch",
+        "body": "Yes.",
+        "reply_to_id": "mail-1",
+    }
     wish = request(action_type, arguments, origin or chat(f"Answer {to}."))
     policy = policy_of(allow(action_type, "auto", *raw), *rows)
     return decide(request=wish, policy=policy, facts=found, now=NOW)
@@ -107,6 +114,21 @@ def test_a_mail_writes_to_no_list_though_the_user_did(trigger: str, action_type:
     assert answer(ADA, found).verdict == "allow"
     # Without a sign of a list it is somebody the user wrote to.
     assert answer(DEV, facts(thread=(WROTE, email()))).verdict == "allow"
+
+
+@pytest.mark.parametrize("action_type", ["send_email", "draft"])
+def test_a_mail_writes_to_the_user_only_beside_others(action_type: str) -> None:
+    own = email(id="mail-0", labels=("SENT",), to=(ADA,), **{"from": ME})
+    found = facts(POSTED, thread=(own, POSTED))
+    rows = (list_target(action_type, "recipient", ME), list_target(action_type, "recipient", ADA))
+
+    def answer(to: str, *cc: str, origin: Origin) -> Decision:
+        return answered(to, found=found, rows=rows, origin=origin, action_type=action_type, cc=cc)
+
+    refused = answer(ME, origin=inbound())
+    assert (refused.verdict, refused.reason) == ("refuse", "receiver_oneself")
+    assert answer(ADA, ME, origin=inbound()).reason != "receiver_oneself"
+    assert answer(ME, origin=chat(f"Write to {ME}.")).verdict == "allow"
 
 
 def test_taking_part_in_a_thread_makes_a_list_nobody_known() -> None:
