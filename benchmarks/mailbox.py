@@ -83,7 +83,7 @@ def running() -> Iterator[Any]:
 def judge(
     world: World, mails: list[dict[str, Any]], person: Person, lived: Lived
 ) -> dict[str, Any]:
-    """The figures; whoever looks like the patterns' senders comes last."""
+    """The figures; who looks like the patterns' senders comes last."""
     from guardrails.models import AssistantDraft, LearnedPattern
 
     threads, right, wrong = judge_threads(world, mails, person, lived)
