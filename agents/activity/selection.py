@@ -119,7 +119,7 @@ def within(rows: Any, wanted: Wanted, *, by: str) -> Any:
 def _newest(rows: Any, wanted: Wanted, *, by: str, limit: int) -> list[Any]:
     rows = within(rows, wanted, by=by)
     if last := wanted.before:
-        rows = rows.filter(last.before(by))
+        rows = rows.filter(last.before(by, "pk"))
     return list(rows.order_by(f"-{by}", "-pk")[:limit])
 
 

@@ -42,9 +42,9 @@ def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
 
 
-def _literals() -> Iterator[str]:
+def written_in(folder: Path) -> Iterator[str]:
     """What is written out where a line is made."""
-    for path in ROOT.rglob("*.py"):
+    for path in folder.rglob("*.py"):
         code = path.read_text("utf-8")
         if not CALLED.search(code):  # most; reading all as code takes a second
             continue
@@ -63,7 +63,7 @@ def _in_words_of(condition: type[Condition]) -> Mapping[str, str]:
 
 @cache
 def on_cards() -> set[str]:
-    found = {line for line in _literals() if re.search("[a-zA-Z]", HOLE.sub("", line))}
+    found = {line for line in written_in(ROOT) if re.search("[a-zA-Z]", HOLE.sub("", line))}
     plain: Any = ShareDocumentArguments.model_fields["role"].annotation
     assert set(get_args(plain)) <= ROLES
     return {

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from agents.activity import digests
 from agents.answer import closing, records
 from agents.context import prompts
 from agents.journal import whom
+from agents.models import Turn
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards
@@ -20,12 +22,17 @@ from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
 from integrations.llm import metering
 from integrations.web.languages import LANGUAGES, speaking
-from tests.guardrails.lines import on_cards
+from tests.guardrails.lines import on_cards, written_in
 
+ACTIVITY = Path(digests.__file__).parent
+ENDINGS = (Turn.Ending.ESCALATED, Turn.Ending.LIMIT, Turn.Ending.STOPPED)
 TRANSLATED = [name for name in LANGUAGES if name != "en"]
-# Every sentence of Remit's own that a user may read at the end of a turn, or on a card.
+# Every sentence of Remit's own that a user may read at a turn's end, on a card or about a day.
 SENTENCES_SAID = {
     *on_cards(),
+    *written_in(ACTIVITY),
+    *digests.TITLES.values(),
+    *(one.label for one in ENDINGS),
     *SENTENCES.values(),
     *(action.title for action in BY_NAME.values()),
     *records.STATUS_WORDS.values(),
