@@ -25,7 +25,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -49,11 +49,7 @@ from benchmarks.person import Person
 
 MAILS = int(os.environ.get("MAILS", "300"))
 LEARN = max(40, MAILS // 40)  # mails of a day
-WORLDS = {
-    "sandbox": lambda office, person, mails: lived_worlds.in_sandbox(office, person),
-    "dovecot": lambda office, person, mails: on_dovecot(person, mails),
-}
-SERVER = os.environ.get("SERVER", "sandbox")
+SERVER = os.environ.get("SERVER", "sandbox")  # or dovecot
 
 
 @contextmanager
@@ -78,6 +74,14 @@ def running() -> Iterator[Any]:
         stack.enter_context(mock.patch.object(llm, "embed", corpus.embed))
         call_command("load_demo", verbosity=0)
         yield office
+
+
+def world_of(
+    office: Any, mails: list[dict[str, Any]], person: Person
+) -> AbstractContextManager[World]:
+    if SERVER == "dovecot":
+        return on_dovecot(person, mails)
+    return lived_worlds.in_sandbox(office, person)
 
 
 def judge(
@@ -123,7 +127,7 @@ def main() -> None:
     os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
     with own_database(durable=False), running() as office:
         mails, person = owner.load(MAILS)
-        with WORLDS[SERVER](office, person, mails) as world:
+        with world_of(office, mails, person) as world:
             started = time.monotonic()
             lived = live(world, mails, person, learn_in=LEARN)
             found = judge(world, mails, person, lived)

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from agents.tasks import learn_account
+from audit.models import ExecutedAgentAction
 from guardrails.learn import patterns
 from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, PatternAction
 from integrations.models import Account
@@ -136,11 +137,21 @@ def test_a_single_choice_is_never_half_changed(office: Office) -> None:
     assert set().union(*carried) == {"label_fyi"}
     changed = [one["path"] for one in office.calls()[before:] if one["path"].endswith("labels")]
     assert len(changed) == len(set(changed))  # each mail in one call
+    assert ended(office) == ["succeeded"] * 2  # one action for each word of the reader
     calls_before = len(office.calls())
     with scripted({INGEST: summary, READER: say("label_fyi")}):
         put(office, "m3", thread_id="t")
     assert "label_fyi" in office.mail("m1")["labels"]
     assert len(office.calls()) == calls_before
+    assert ended(office) == ["succeeded", "succeeded", "noop"]
+
+
+def ended(office: Office) -> list[str]:
+    """How each action on labels came out."""
+    rows = ExecutedAgentAction.objects.filter(
+        tenant_id=str(office.organisation.id), action_type="classify", phase="outcome"
+    )
+    return list(rows.order_by("id").values_list("status", flat=True))
 
 
 def test_to_junk_one_thread_is_no_word_about_those_who_wrote_in_it(office: Office) -> None:

@@ -36,8 +36,8 @@ def scope(case: Case, action: AnyAction, facts: Facts) -> None:
     case.require("outside_own_item", bare("own item", own))
     if is_document:  # it has no thread whose people could be answered
         case.require("not_from_mail", bare("nobody else", not reaches_out))
-    own = address_or_none(facts.own_address)
-    if case.receivers and all(target.value == own for target in case.receivers):
+    user = address_or_none(facts.own_address)
+    if case.receivers and all(target.value == user for target in case.receivers):
         case.refuse("receiver_oneself", "others")
     for target in case.receivers:
         if is_unattended(target.value):
