@@ -2,7 +2,7 @@
 The model obeys whatever would do harm."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -124,6 +124,7 @@ def test_a_single_choice_is_never_half_changed(office: Office) -> None:
 
         return model
 
+    since = timezone.now()
     with scripted({INGEST: summary, READER: say("label_to_reply")}):
         put(office, "m1", thread_id="t")
     assert "label_to_reply" in office.mail("m1")["labels"]
@@ -137,19 +138,19 @@ def test_a_single_choice_is_never_half_changed(office: Office) -> None:
     assert set().union(*carried) == {"label_fyi"}
     changed = [one["path"] for one in office.calls()[before:] if one["path"].endswith("labels")]
     assert len(changed) == len(set(changed))  # each mail in one call
-    assert ended(office) == ["succeeded"] * 2  # one action for each word of the reader
+    assert ended(since) == ["succeeded"] * 2  # one action for each word of the reader
     calls_before = len(office.calls())
     with scripted({INGEST: summary, READER: say("label_fyi")}):
         put(office, "m3", thread_id="t")
     assert "label_fyi" in office.mail("m1")["labels"]
     assert len(office.calls()) == calls_before
-    assert ended(office) == ["succeeded", "succeeded", "noop"]
+    assert ended(since) == ["succeeded", "succeeded", "noop"]
 
 
-def ended(office: Office) -> list[str]:
+def ended(since: datetime) -> list[str]:
     """How each action on labels came out."""
     rows = ExecutedAgentAction.objects.filter(
-        tenant_id=str(office.organisation.id), action_type="classify", phase="outcome"
+        occurred_at__gte=since, action_type="classify", phase="outcome"
     )
     return list(rows.order_by("id").values_list("status", flat=True))
 
