@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,16 +56,17 @@ class Office(World):
             case "sandbox" | "model":
                 super().begin(name)
             case "web" | "web 2":
-                command = ("-m", "config.serve", "--fd", str(self.listener.fileno()))
-                self.servers[name] = self.start(
-                    *command, listener=self.listener, REMIT_PROCESS="web"
+                file = str(self.listener.fileno())
+                self.servers[name] = self.launch(
+                    [sys.executable, "-m", "config.serve", "--fd", file],
+                    {"REMIT_PROCESS": "web"},
+                    listener=self.listener,
                 )
             case "cables":
                 pairs = (f"{HERE}:{port}=127.0.0.1:{port}" for port in self.wanted_there)
                 self.servers[name] = self.start("-m", "benchmarks.second_node", *pairs)
             case "data service there":  # which answers to its own name alone
-                port = self.ports["sandbox"]
-                pair = f"127.0.0.1:{port}={HERE}:{port}"
+                pair = "127.0.0.1:{0}={1}:{0}".format(self.ports["sandbox"], HERE)
                 self.servers[name] = self.start_there("-m", "benchmarks.second_node", pair)
             case "model there":
                 port = str(self.ports["model"])
@@ -77,13 +79,15 @@ class Office(World):
                 self.servers[name] = self.start_program(name)
 
     def start_program(self, name: str, **environment: str) -> "subprocess.Popen[bytes]":
-        key = {"LEDGER_SIGNING_KEY": SIGNING_KEY} if name == "sealer" else {}
-        return self.start(*COMMANDS[name], REMIT_PROCESS=name, **key, **environment)
+        if name == "sealer":
+            environment |= {"LEDGER_SIGNING_KEY": SIGNING_KEY}
+        return self.start(*COMMANDS[name], REMIT_PROCESS=name, **environment)
 
     def start_there(self, *command: str, **environment: str) -> "subprocess.Popen[bytes]":
         """A program on the second machine, which reaches what is here by the cable."""
         database = os.environ["DATABASE_URL"].replace("127.0.0.1", HERE)
-        return self.start(*command, before=self.there, DATABASE_URL=database, **environment)
+        environment |= {"DATABASE_URL": database}
+        return self.launch([*self.there, sys.executable, *command], environment)
 
     @property
     def wanted_there(self) -> list[int]:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,17 +51,20 @@ class World:
         self.servers: dict[str, subprocess.Popen[bytes]] = {}
         self.log = (folder / "faults.log").open("ab")
 
-    def start(
+    def start(self, *command: str, **environment: str) -> subprocess.Popen[bytes]:
+        """A program of Python."""
+        return self.launch([sys.executable, *command], environment)
+
+    def launch(
         self,
-        *command: str,
-        before: tuple[str, ...] = (),
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
         listener: socket.socket | None = None,
-        **environment: str,
     ) -> subprocess.Popen[bytes]:
-        """A program of Python, with the socket that it is to answer at if one is given. The words
-        `before` it start it elsewhere."""
+        """A program, with the socket that it is to answer at if one is given."""
         return subprocess.Popen(
-            [*before, sys.executable, *command],
+            command,
             cwd=corpus.PROJECT,
             env=os.environ | environment,
             stdout=self.log,

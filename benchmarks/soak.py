@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -59,7 +59,7 @@ class Visitors:
         steps = (getattr(self, name) for name in self.steps)
         self.threads = [threading.Thread(target=self.repeat, args=(step,)) for step in steps]
 
-    def __enter__(self) -> "Visitors":
+    def __enter__(self) -> Self:
         for thread in self.threads:
             thread.start()
         return self
