@@ -1,6 +1,6 @@
 """Is a write done once, whatever happens to the connection and to the process?
 
-    make bench NAME=once             (ONCE=300 for fewer writes)
+    make bench NAME=once             (ONCE=300 for fewer writes, ONCE_WORKERS=8 beside each other)
 
 Workers do writes of every kind through the executor on real servers: mail (Dovecot behind Postfix,
 and Cyrus over JMAP), calendars (Radicale, Xandikos), files (WsgiDAV), and issues at fakes of GitHub
@@ -34,7 +34,9 @@ from benchmarks.database import own_database  # after the path
 from benchmarks.kills import forked
 from benchmarks.write_plans import FOLDER, SENDING, Write
 
-WRITES, WORKERS = int(os.environ.get("ONCE", "2000")), 3
+WRITES = int(os.environ.get("ONCE", "2000"))
+# A worker mostly waits: for answers that were swallowed.
+WORKERS = int(os.environ.get("ONCE_WORKERS", "8"))
 os.environ.setdefault("LOG_LEVEL", "ERROR")
 MARK = "X-REMIT-ACTION:"
 
