@@ -377,6 +377,31 @@ def test_a_mail_that_its_user_moves_at_the_same_moment_lies_where_the_user_put_i
     assert box.held() == {"Clients": [("Lunch", ())]}
 
 
+def test_a_choice_that_breaks_off_in_the_thread_leaves_no_two_and_is_ended_later(box: Box) -> None:
+    first = box.deliver("Lunch")
+    box.deliver("Re: Lunch", References=first)
+    with box.world.client(box.address) as client:
+        client.select_folder("INBOX")
+        client.add_flags([1], ["To_Reply"])
+    mails = {one.subject: one.id for one in box.page().items}
+    choice = {"add": ["FYI"], "remove": ["To_Reply"], "thread_remove": ["To_Reply"], "key": KEY}
+    flag, broken = labelling.flag, iter([True])
+
+    def break_off(*given: Any, **words: Any) -> None:
+        flag(*given, **words)
+        if next(broken, False):
+            raise Unavailable("away")
+
+    with mock.patch.object(labelling, "flag", break_off):
+        with pytest.raises(Unavailable):
+            box.writer.change_labels(mails["Re: Lunch"], **choice)
+        assert box.held() == {"INBOX": [("Lunch", ()), ("Re: Lunch", ())]}
+        assert isinstance(box.reader.evidence(KEY), NotPerformed)
+        box.writer.change_labels(mails["Re: Lunch"], **choice)
+
+    assert box.held() == {"INBOX": [("Lunch", ()), ("Re: Lunch", (b"FYI",))]}
+
+
 def raw_of(box: Box, folder: str) -> Any:
     with box.world.client(box.address) as client:
         client.select_folder(folder, readonly=True)
