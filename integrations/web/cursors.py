@@ -30,7 +30,7 @@ class Place:
         except ValueError:
             return None
 
-    def before(self, by: str, key: str) -> Q:
+    def before(self, by: str, key: str = "pk") -> Q:
         """What is behind it, newest first by `by` and the id in `key`."""
         # Said twice: no index helps with an OR.
         return Q(**{f"{by}__lte": self.at}) & (
