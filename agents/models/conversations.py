@@ -23,7 +23,10 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated_at"]
-        permissions = [("use_console", "Can chat as any user of an organisation in the console")]
+        permissions = [
+            ("use_console", "Can chat as any user of an organisation in the console"),
+            ("use_own_console", "Can chat in the console as the user that they are"),
+        ]
         indexes = [
             models.Index(fields=["-updated_at"], name="conversation_newest"),
             models.Index(

@@ -26,6 +26,7 @@ from integrations.network import strict_json
 from integrations.ports.registry import writable
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
+from integrations.web.authentication import OWN_CONSOLE
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
@@ -36,6 +37,17 @@ View = Callable[[HttpRequest], HttpResponseBase]
 USE = "agents.use_console"
 
 
+def may_use(user: Any) -> bool:
+    """As any user of the organisation, or as the one that they are themself."""
+    return bool(user.is_staff and (user.has_perm(USE) or user.has_perm(OWN_CONSOLE)))
+
+
+def _own(request: HttpRequest, organisation: Organisation) -> str | None:
+    """As whom alone somebody may act there. Empty: as all; None: as nobody."""
+    own = staff.own_user_id(request.user, organisation.id)
+    return own if own or request.user.has_perm(USE) else None
+
+
 def for_operators(view: View) -> View:
     """Only for staff who have the right to; who is not logged in is asked to."""
 
@@ -43,7 +55,7 @@ def for_operators(view: View) -> View:
     def guarded(request: HttpRequest) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        if not (request.user.is_staff and request.user.has_perm(USE)):
+        if not may_use(request.user):
             return render(request, "console/refused.html", status=403)
         return view(request)
 
@@ -56,7 +68,12 @@ def for_operators(view: View) -> View:
 def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""
     organisations, chosen = choose_organisation(request, limit=USERS_SHOWN)
+    own = _own(request, chosen) if chosen else ""
+    if own is None:
+        return render(request, "console/refused.html", status=403)
     accounts = Account.objects.filter(organisation=chosen).order_by("external_user_id", "source")
+    if own:
+        accounts = accounts.filter(external_user_id=own)
     names = dict(accounts.values_list("external_user_id", "display_name").distinct()[:USERS_SHOWN])
     return render(
         request,
@@ -66,8 +83,9 @@ def page(request: HttpRequest) -> HttpResponse:
             "organisation": chosen,
             "users": sorted(names.items()),
             "model_is_offline": settings.MODEL_IS_OFFLINE,
+            "is_own": bool(own),
             "item_url": reverse("admin:knowledge_item_change", args=[":id"]),
-            **_scripted_mails(chosen),
+            **(_scripted_mails(chosen) if not own else {"is_sandbox": False}),
         },
     )
 
@@ -144,8 +162,11 @@ def delivered(request: HttpRequest) -> HttpResponse:
 
 
 def _of_organisation(request: HttpRequest, rows: "QuerySet[R]", slug: str) -> "QuerySet[R]":
-    """Those of the organisation of this name, if the person meets it."""
-    return staff.bind(rows, request.user, "organisation").filter(organisation__slug=slug)
+    """Those of the organisation of this name, if the person meets it and works for all there."""
+    organisation = staff.find_organisation(request.user, slug) if "\0" not in slug else None
+    if organisation is None or _own(request, organisation) != "":
+        return rows.none()
+    return rows.filter(organisation=organisation)
 
 
 def refusal(status: int, code: str, sentence: str) -> JsonResponse:

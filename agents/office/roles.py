@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 
+from integrations.web.authentication import OWN_CONSOLE
+
 POLICY = [
     "guardrails.allowedaction",
     "guardrails.allowedactionoption",
@@ -67,6 +69,12 @@ POLICY_EDITOR = frozenset(
         *may("view change", ["guardrails.changerequest"]),
     }
 )
+APPROVER = frozenset(
+    {
+        *may("view", WHOSE),
+        *may("view change", ["guardrails.approval", "guardrails.heldsend"]),
+    }
+)
 OPERATOR = frozenset(
     {
         *may("view", [*WORK, *LEDGER, *WHOSE]),
@@ -98,9 +106,12 @@ ADMINISTRATOR = frozenset(
 ROLES: Mapping[str, frozenset[str]] = {
     "Viewer": VIEWER,
     "Policy editor": POLICY_EDITOR,
+    "Approver": APPROVER,
     "Operator": OPERATOR,
     "Auditor": AUDITOR,
     "Administrator": ADMINISTRATOR,
+    # Of the user of the agent that their membership names, and of nobody else.
+    "User": frozenset({OWN_CONSOLE}),
 }
 
 

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
-from agents.office import console
+from agents.office import console, first_page
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,7 @@ def _here(path: str, links: Iterable[str]) -> str:
 
 
 def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
-    yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
-    if request.user.has_perm(console.USE):
+    if first_page.sees_activity(request.user):
+        yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
+    if console.may_use(request.user):
         yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

@@ -24,6 +24,9 @@ from integrations.web import second_factor, staff
 if TYPE_CHECKING:  # DRF's views load this module through the settings: it would be a circle
     from rest_framework.views import APIView
 
+OWN_CONSOLE = "agents.use_own_console"
+# What somebody may do as the user that they are themself.
+OWN_SCOPES = frozenset({ServiceToken.Scope.CHAT.value, ServiceToken.Scope.APPROVALS.value})
 # Which right of the admin gives a session which scope. MCP is for other agents alone.
 RIGHTS: Mapping[str, str] = {
     ServiceToken.Scope.CHAT: "agents.use_console",
@@ -125,7 +128,8 @@ class TokenHolder(AnonymousUser):
 
 class OperatorAuthentication(SessionAuthentication):
     """A staff session of the admin (with CSRF token): what the chat console uses. It has the
-    scopes that the person has the rights to (RIGHTS).
+    scopes that the person has the rights to (RIGHTS). Who is a user of the agent themself acts as
+    that user alone, and needs no right to all users.
 
     The organisation is the one of theirs that the X-Remit-Organisation header names, else the
     one that pages begin with.
@@ -144,12 +148,16 @@ class OperatorAuthentication(SessionAuthentication):
         organisation = None if "\0" in slug else staff.find_organisation(user, slug)
         if organisation is None:
             raise AuthenticationFailed("There is no such organisation.")
+        scopes = frozenset(scope for scope, right in RIGHTS.items() if user.has_perm(right))
+        own = staff.own_user_id(user, organisation.id)
+        if own and user.has_perm(OWN_CONSOLE):
+            scopes |= OWN_SCOPES
         return user, Caller(
             organisation_id=organisation.id,
             organisation_slug=organisation.slug,
-            principal=f"operator:{user.get_username()}",
-            scopes=frozenset(scope for scope, right in RIGHTS.items() if user.has_perm(right)),
-            user_ids=frozenset(),
+            principal=f"user:{own}" if own else f"operator:{user.get_username()}",
+            scopes=scopes,
+            user_ids=frozenset({own} if own else ()),
             throttle_key=f"operator-{user.pk}",
         )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
-from integrations.models import Organisation
+from integrations.models import Membership, Organisation
 
 M = TypeVar("M", bound=Model)
 Person = User | AnonymousUser
@@ -39,6 +39,15 @@ def organisation_ids(user: Any) -> tuple[UUID, ...]:
         rows = Organisation.objects.filter(memberships__user_id=user.pk)
         known = user._organisation_ids = tuple(rows.values_list("id", flat=True))
     return known
+
+
+def own_user_id(user: Any, organisation_id: UUID) -> str:
+    """Which user of the agent somebody is themself in this organisation. Empty: none; they work for
+    all of its users. One query."""
+    if not is_bound(user):
+        return ""
+    rows = Membership.objects.filter(user_id=user.pk, organisation_id=organisation_id)
+    return rows.values_list("external_user_id", flat=True).first() or ""
 
 
 def list_organisations(user: Any) -> "QuerySet[Organisation]":

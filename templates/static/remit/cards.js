@@ -276,5 +276,5 @@ export function finished(action, ledger, ask) {
     done ? null : asking(action, ask),
     el("p", { className: "links" },
       ...places.flatMap((place) => [link(visible(place.id || place.kind), place.url ?? ""), " "]),
-      link("Ledger", `${ledger}?q=${encodeURIComponent(action.action_id)}`)));
+      ledger ? link("Ledger", `${ledger}?q=${encodeURIComponent(action.action_id)}`) : null));
 }

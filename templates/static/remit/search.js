@@ -14,14 +14,16 @@ function snippet(parts) {
 function found(item, items) {
   const who = item.sender_name || item.sender_address;
   const about = [SOURCES[item.source] ?? item.source, who, new Date(item.occurred_at).toUTCString()];
+  const title = visible(item.title) || "Untitled";
+  const page = { href: items.replace(":id", encodeURIComponent(item.id)), target: "_blank", rel: "noopener noreferrer" };
   return el("li", {},
-    el("a", { href: items.replace(":id", encodeURIComponent(item.id)), target: "_blank", rel: "noopener noreferrer" },
-      visible(item.title) || "Untitled"),
+    items ? el("a", page, title) : el("strong", {}, title),
     el("small", {}, visible(about.filter(Boolean).join(" · "))),
     item.snippet.length ? snippet(item.snippet) : null);
 }
 
-/** What a search found, as one entry of the log. `items` is the address of an item, with :id. */
+/** What a search found, as one entry of the log. `items` is the address of an item, with
+ * :id; empty for those who may open none. */
 export function searched(query, answer, items) {
   const count = answer.items.length;
   const howMany = count ? `${count}${count === 10 ? " best" : ""} ${count === 1 ? "item" : "items"}` : "Nothing";

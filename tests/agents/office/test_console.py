@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.models import Turn
-from integrations.models import Account
+from integrations.models import Account, Membership
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.clients import log_in
 from tests.sandbox_server import RunningSandbox
@@ -71,6 +71,25 @@ def test_users_are_those_of_the_chosen_organisation(operator: Client) -> None:
 
     assert [user for user, _ in here.context["users"]] == ["maya"]
     assert [user for user, _ in there.context["users"]] == ["eve"]
+
+
+def test_a_user_meets_themself_alone_and_delivers_nothing() -> None:
+    organisation = mailbox("maya").organisation
+    mailbox("omar")
+    client = log_in("maya.lindqvist", "use_own_console")
+    assert client.get(reverse("console")).status_code == 403  # nobody has said who they are
+    Membership.objects.update(external_user_id="maya")
+
+    page = client.get(reverse("console"))
+    body = {"organisation": organisation.slug, "user_id": "maya", "name": "question"}
+
+    assert [user for user, _ in page.context["users"]] == ["maya"]
+    assert page.context["is_sandbox"] is False
+    text = page.content.decode()
+    assert "You are" in text
+    assert "omar" not in text
+    assert reverse("admin:audit_executedagentaction_changelist") not in text
+    assert deliver(client, body).status_code == 404
 
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:

@@ -27,6 +27,8 @@ WORKS_ON = {
         *("syncfailure", "killswitch"),
     },
     "Auditor": set[str](),
+    "Approver": {"approval", "heldsend"},
+    "User": set[str](),
 }
 WORKS_ON["Administrator"] = set[str]().union(
     *WORKS_ON.values(),
@@ -37,6 +39,7 @@ WORKS_ON["Administrator"] = set[str]().union(
 OWN = {
     "Operator": {"use_console"},
     "Auditor": {"hold_contents"},
+    "User": {"use_own_console"},
     "Administrator": {"use_console", "hold_contents", "erase_contents", "end_ledger"},
 }
 
@@ -120,6 +123,12 @@ def test_making_roles_again_takes_away_what_was_given_by_hand_and_leaves_other_g
         ("Policy editor", "guardrails_approval_changelist", 403),
         ("Operator", "guardrails_approval_deciders", 200),
         ("Operator", "guardrails_allowedaction_changelist", 403),
+        ("Approver", "guardrails_approval_changelist", 200),
+        ("Approver", "guardrails_approval_deciders", 200),
+        ("Approver", "agents_conversation_changelist", 403),
+        ("Approver", "audit_executedagentaction_changelist", 403),
+        ("User", "guardrails_approval_changelist", 403),
+        ("User", "integrations_account_changelist", 403),
         ("Auditor", "audit_executedagentaction_changelist", 200),
         ("Auditor", "guardrails_ledger_health", 200),
         ("Auditor", "agents_conversation_changelist", 403),

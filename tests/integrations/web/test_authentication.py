@@ -2,13 +2,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 
 from agents.office.roles import make_roles
-from integrations.models import Account, Organisation, ServiceToken
+from integrations.models import Account, Membership, Organisation, ServiceToken
 from tests.clients import client_of, log_in
 from tests.clocks import HOUR, clock_off
 
@@ -117,6 +117,31 @@ def test_a_session_may_do_over_the_api_what_its_role_may(
 
     assert answers == [chats, decides, reads_ledger]
     assert client.get("/console/").status_code == chats
+
+
+def test_who_is_a_user_themself_acts_as_that_user_alone(organisation: Organisation) -> None:
+    other = Organisation.objects.create(slug="other", name="Other")
+    client = log_in("maya.lindqvist", "use_own_console", "view_executedagentaction")
+    own = Membership.objects.get(organisation=organisation)
+
+    def asked(address: str, user: str = "maya", **headers: str) -> int:
+        return client.get(address, {"user_id": user}, headers=headers).status_code
+
+    chats, decides = "/api/v1/conversations", "/api/v1/approvals"
+    assert asked(chats) == 403  # nobody has said who they are
+    own.external_user_id = "maya"
+    own.save()
+    assert [asked(one) for one in (chats, decides)] == [200, 200]
+    refused = [asked(one, "omar") for one in (chats, decides, "/api/v1/ledger")]
+    assert refused == [404, 404, 403]
+    assert asked("/api/v1/policy") == 403
+    named = {"X-Remit-Organisation": other.slug}
+    assert asked(chats, **named) == 403  # there they are nobody
+
+    # As one of the staff who may act as all, they are still that user alone.
+    user = User.objects.get(username="maya.lindqvist")
+    user.user_permissions.add(Permission.objects.get(codename="use_console"))
+    assert asked(chats, "omar") == 404
 
 
 def test_who_is_not_of_the_staff_or_of_no_organisation_has_no_session_at_the_api() -> None:
