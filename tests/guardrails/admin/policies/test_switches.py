@@ -126,13 +126,13 @@ def test_every_page_says_what_is_stopped_and_to_whom_it_belongs(
         user=User.objects.get(username="rita"), organisation=office.organisation
     )
 
-    for address in ("admin:index", "admin:knowledge_item_changelist", "console"):
+    for address in ("admin:knowledge_item_changelist", "console"):
         text = read_page(theirs, reverse(address))
         assert "has been stopped since" in text
         assert "Company · Reaches other people" in text
         assert HOSTILE not in text
         assert "Let it run again" not in text  # they may not look at switches
-    assert "has been stopped" not in read_page(strangers, reverse("admin:index"))
+    assert "has been stopped" not in read_page(strangers, reverse("console"))
     assert "Let it run again" in read_page(client, reverse("admin:index"))
     flip(client, office, effect="egress", flip="on")
     assert "has been stopped" not in read_page(theirs, reverse("console"))
