@@ -41,7 +41,7 @@ def _events(name: str, ability: str, *grades: str) -> Operation:
 
 
 def _issues(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "GitHub", "Jira Cloud", "Jira Data Center")
+    servers = ("Sandbox", "GitHub", "Jira Cloud", "Jira Data Center", "RT")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -62,6 +62,7 @@ SERVERS = {
     "GitHub": "GitHub (a fake)",
     "Jira Cloud": "Jira Cloud (a fake)",
     "Jira Data Center": "Jira Data Center (a fake)",
+    "RT": "Request Tracker 5.0",
 }
 OPERATIONS = (
     _mail("read a mail and leave no mark", "Read and search", "AAAA"),
@@ -86,13 +87,15 @@ OPERATIONS = (
     _files("refuse to add to a document that has changed", "Add to documents", "A", "A"),
     _files("move a document", "Move documents", "A", "B"),
     _files("put a document into the trash, and back", "Put documents into the trash", "A", NO),
-    _issues("create an issue once", "Create issues", "A", "C", "C", "C"),
-    _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C"),
-    _issues("change an issue", CHANGE, "A", "C", "C", "C"),
-    _issues("close an issue, and back", CHANGE, "A", "C", "C", "C"),
-    _issues("refuse to change an issue that has changed", CHANGE, "A", "C", "C", "C"),
-    _issues("label and assign an issue", "Set labels and assignees", "A", "C", "C", "C"),
-    _issues("set a priority and a due date", "Set priorities and due dates", "A", NO, "C", "C"),
+    _issues("create an issue once", "Create issues", "A", "C", "C", "C", "C"),
+    _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C", "C"),
+    _issues("change an issue", CHANGE, "A", "C", "C", "C", "B"),
+    _issues("close an issue, and back", CHANGE, "A", "C", "C", "C", "B"),
+    _issues("refuse to change an issue that has changed", CHANGE, "A", "C", "C", "C", "B"),
+    _issues("label and assign an issue", "Set labels and assignees", "A", "C", "C", "C", "B"),
+    _issues(
+        "set a priority and a due date", "Set priorities and due dates", "A", NO, "C", "C", "B"
+    ),
 )
 
 

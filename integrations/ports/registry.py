@@ -240,6 +240,18 @@ JIRA = Provider(
     label="Jira",
     connectors=(_tracker(source="jira_issues", label="Jira issues"),),
 )
+# It refuses a write to another version itself, and keeps no keys either.
+REQUEST_TRACKER = Provider(
+    name="request_tracker",
+    label="Request Tracker",
+    connectors=(
+        _tracker(
+            source="rt_tickets",
+            label="Request Tracker",
+            capabilities=Capabilities(grade="C", conditional_write=True),
+        ),
+    ),
+)
 # What `manage.py import_mailbox` and `manage.py import_calendar` bring in. Nobody can be asked
 # about it again.
 IMPORTS = Provider(
@@ -290,6 +302,7 @@ PROVIDERS: tuple[Provider, ...] = (
     WEBDAV,
     GITHUB,
     JIRA,
+    REQUEST_TRACKER,
     IMPORTS,
     MCP,
 )

@@ -283,10 +283,12 @@ def comment_issue(box: Any) -> None:
 
 def change_issue(box: Any) -> None:
     before = box.reader.issue(box.put_issue("CI"))
-    changes = {"summary": "Green", "description": "It is green"}
+    changes = {"summary": "Green"}
+    if not getattr(box, "keeps_beginnings", False):
+        changes["description"] = "It is green"
     box.writer.change_issue(before.key, changes, revision=before.revision, key="remit-1")
     found = box.reader.issue(before.key)
-    assert (found.summary, found.description) == ("Green", "It is green")
+    assert (found.summary, found.description) == ("Green", changes.get("description", ""))
     assert box.titles() == ["Green"]
     forget()
     assert isinstance(box.reader.evidence("remit-1"), Performed)

@@ -21,9 +21,10 @@ from integrations.network import http
 from integrations.ports.evidence import NotPerformed
 from integrations.providers.caldav import trial
 from integrations.providers.imap import connection
+from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
-from tests import google_world, jira_world as jira
+from tests import google_world, jira_world as jira, rt_world
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.file_world import needs_files, running_files
@@ -36,12 +37,14 @@ from tests.integrations.providers.rooms import (
     ServedFiles,
     ServedGmail,
     ServedMailbox,
+    ServedTickets,
     ServedTracker,
     try_tracker,
 )
 from tests.knowledge.office import account
 from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
 from tests.postfix_world import NOBODY, needs_postfix, running_postfix
+from tests.rt_world import needs_rt, running_rt
 from tests.sandbox_server import running_sandbox
 from tests.scripts.operations import CASES, TOM, Case
 
@@ -52,6 +55,7 @@ MARKS = {
     "Postfix": [needs_postfix],
     "Cyrus": [needs_cyrus],
     "Radicale": [missing("radicale")],
+    "RT": [needs_rt],
     "WsgiDAV": [needs_files],
     "Xandikos": [missing("xandikos")],
 }
@@ -68,6 +72,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Gmail": google_world.running_gmail,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
+        "RT": running_rt,
         "Sandbox": running_sandbox,
         "WsgiDAV": running_files,
     }
@@ -94,6 +99,13 @@ def opened(
             row = getattr(office, SOURCES[kind])
             folder = "drive_clients" if kind == "files" else "folder_clients"
             return SandboxRooms(account=row.ref(), office=office, folder=folder)
+        if name == "RT":
+            rt = mail_servers(name)
+            rt.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(rt.trusted))
+            tickets = rt_trial.try_server(rt.origin, secret=rt.token).server
+            row = kept("rt_tickets", rt_world.ADDRESS, "nora", tickets, secret=rt.token)
+            return ServedTickets(account=row.ref(), rt=rt)
         if kind == "issues":
             tracker = mail_servers(name)
             tracker.clear()
@@ -197,6 +209,7 @@ LISTS = {
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
     "WsgiDAV": ("files", "folder", "folder:Clients"),
     "GitHub": (*PROJECTS, PLANS),
+    "RT": (*PROJECTS, rt_world.QUEUE),
     **dict.fromkeys(("Jira Cloud", "Jira Data Center"), (*PROJECTS, jira.PROJECT)),
 }
 

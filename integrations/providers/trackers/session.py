@@ -13,6 +13,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.credentials.credentials import SignIn
 from integrations.exceptions import (
+    Changed,
     Malformed,
     NotFound,
     NotPermitted,
@@ -73,18 +74,17 @@ class TrackerSession:
         """Reading changes nothing: what may pass is tried again. Raises ProviderError."""
         return self._asked("GET", path, params, None)
 
-    def search(self, path: str, body: Mapping[str, Any]) -> Any:
+    def search(self, path: str, body: Any) -> Any:
         """A POST that reads."""
         return self._asked("POST", path, None, body)
 
-    def send(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
-        """One write, tried once. Raises ProviderError."""
+    def send(self, method: str, path: str, body: Mapping[str, Any], *, condition: str = "") -> Any:
+        """One write, tried once. Raises ProviderError; Changed where the tracker itself holds it to
+        a version, the `condition`, and has another one."""
         with self._slot():
-            return self._once(method, path, None, body)
+            return self._once(method, path, None, body, condition)
 
-    def _asked(
-        self, method: str, path: str, params: Params | None, body: Mapping[str, Any] | None
-    ) -> Any:
+    def _asked(self, method: str, path: str, params: Params | None, body: Any) -> Any:
         return retries.tried(
             lambda: self._once(method, path, params, body),
             attempts=settings.DATA_SERVICE_ATTEMPTS,
@@ -92,11 +92,18 @@ class TrackerSession:
         )
 
     def _once(
-        self, method: str, path: str, params: Params | None, body: Mapping[str, Any] | None
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Any,
+        condition: str = "",
     ) -> Any:
         url = f"{self._base}{path}" + (f"?{urlencode(params)}" if params else "")
         parts = urlsplit(outgoing.check_url(url))
         sent = {} if body is None else {"Content-Type": "application/json"}
+        if condition:
+            sent["If-Match"] = condition
         answer = http.exchange(
             http.client(f"{parts.scheme}://{parts.netloc}"),
             method,
@@ -129,6 +136,8 @@ class TrackerSession:
             error = NotPermitted("The tracker does not let this user do that.")
         elif status in (404, 410):
             error = NotFound(str(status))
+        elif status == 412:
+            error = Changed("it has another version by now")
         elif not 200 <= status < 300:
             # A redirect is one, too: what has moved is not what was looked at.
             error = Refused(answer)

@@ -21,6 +21,7 @@ from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
+from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.trackers.trial import Tried
 from integrations.providers.webdav import trial as webdav_trial
 from scripts.servers import OPERATIONS
@@ -34,6 +35,7 @@ from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
 from tests.jira_world import ADDRESS, PROJECT, Jira
 from tests.mail_world import PASSWORD, MailWorld
+from tests.rt_world import QUEUE, Rt
 
 ABILITIES = tuple(one.ability for one in OPERATIONS)
 LABELS = {"INBOX": {"INBOX"}, "Trash": {"TRASH"}, "Sent": {"SENT"}, "Drafts": {"DRAFT"}}
@@ -288,6 +290,28 @@ class ServedTracker(Room):
         if isinstance(self.tracker, GitHub):
             return sorted(one["title"] for one in self.tracker.issues.values())
         return sorted(one["fields"]["summary"] for one in self.tracker.issues.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedTickets(Room):
+    """At a real Request Tracker, as another person in their browser shows it."""
+
+    rt: Rt
+    project: str = QUEUE
+    keeps_beginnings: bool = True  # how a ticket began stays
+
+    def grades(self) -> Mapping[str, str]:
+        found = rt_trial.try_server(self.rt.origin, secret=self.rt.token)
+        return {one.what: one.grade for one in found.abilities}
+
+    def put_issue(self, title: str) -> str:
+        return self.rt.put(title)
+
+    def change_issue(self, key: str, title: str) -> None:
+        self.rt.change(key, Subject=title)
+
+    def titles(self) -> list[str]:
+        return sorted(one["Subject"] for one in self.rt.tickets().values())
 
 
 def try_tracker(tracker: GitHub | Jira) -> Tried:
