@@ -18,7 +18,7 @@ from scripts.room_graph import PROJECT
 PAGE = PROJECT / "docs" / "providers.md"
 PLACE = re.compile(r"(?s)(?<=<!-- servers -->\n).*?(?=<!-- end of servers -->)")
 NO = "no"
-CHANGE = "Change, close and reopen issues"
+CHANGE, PLAN = "Change, close and reopen issues", "Set priorities and due dates"
 
 
 @dataclass(frozen=True, kw_only=True)

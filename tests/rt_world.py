@@ -1,5 +1,5 @@
-"""A real Request Tracker for tests, over TLS on loopback: the tickets of one queue, `QUEUE`, with the
-custom field Labels. Where none is installed the tests that need it say so.
+"""A real Request Tracker for tests, over TLS on loopback: the tickets of one queue, `QUEUE`, with
+the custom field Labels. Where none is installed the tests that need it say so.
 
     with running_rt() as rt:
         rt.put("A ticket")
@@ -63,8 +63,8 @@ $labels->AddToObject($queue);
 my $privileged = RT::Group->new($system);
 $privileged->LoadSystemInternalGroup('Privileged');
 $privileged->PrincipalObj->GrantRight(Right => $_, Object => $queue)
-    for qw(SeeQueue ShowTicket ShowTicketComments CreateTicket CommentOnTicket ModifyTicket OwnTicket
-        SeeCustomField ModifyCustomField);
+    for qw(SeeQueue ShowTicket ShowTicketComments CreateTicket CommentOnTicket ModifyTicket
+        OwnTicket SeeCustomField ModifyCustomField);
 for (['{LOGIN}', '{ADDRESS}', 'Nora Berg'], ['{OTHER}', '{OTHERS_ADDRESS}', 'Tom Ek']) {{
     my $user = RT::User->new($system);
     $user->Create(Name => $_->[0], EmailAddress => $_->[1], RealName => $_->[2], Privileged => 1,
@@ -168,6 +168,8 @@ def _tls(folder: Path, behind: int) -> Iterator[int]:
     context.load_cert_chain(certificate(folder))
     loop = asyncio.new_event_loop()
 
+    running: set[asyncio.Task[Any]] = set()
+
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while data := await reader.read(65536):
@@ -180,7 +182,10 @@ def _tls(folder: Path, behind: int) -> Iterator[int]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner = await asyncio.open_connection("127.0.0.1", behind)
-        await asyncio.gather(pump(reader, inner[1]), pump(inner[0], writer))
+        for one in (pump(reader, inner[1]), pump(inner[0], writer)):
+            task = loop.create_task(one)
+            running.add(task)
+            task.add_done_callback(running.discard)
 
     server = loop.run_until_complete(asyncio.start_server(serve, "127.0.0.1", 0, ssl=context))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -191,4 +196,7 @@ def _tls(folder: Path, behind: int) -> Iterator[int]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         server.close()
+        for task in running:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*running, return_exceptions=True))
         loop.close()

@@ -6,22 +6,23 @@ from contextlib import ExitStack
 from datetime import timedelta
 from functools import cache, partial
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
 
-from integrations.accounts import catalogue
+from integrations.accounts import arrivals, catalogue
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials, sealing
 from integrations.credentials.oauth import Tokens
-from integrations.exceptions import Rejected
-from integrations.models import Account, ProviderResource
+from integrations.exceptions import Rejected, Unavailable
+from integrations.models import Account, Delivery, ProviderResource
 from integrations.network import http
-from integrations.ports.evidence import NotPerformed
+from integrations.ports.evidence import CannotTell, NotPerformed, Performed
 from integrations.providers.caldav import trial
 from integrations.providers.imap import connection
 from integrations.providers.request_tracker import trial as rt_trial
+from integrations.providers.request_tracker.session import RtSession
 from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
 from tests import google_world, jira_world as jira, rt_world
@@ -46,7 +47,7 @@ from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
 from tests.postfix_world import NOBODY, needs_postfix, running_postfix
 from tests.rt_world import needs_rt, running_rt
 from tests.sandbox_server import running_sandbox
-from tests.scripts.operations import CASES, TOM, Case
+from tests.scripts.operations import CASES, TOM, Case, new_issue
 
 pytestmark = pytest.mark.django_db
 
@@ -200,6 +201,60 @@ def test_a_receiver_whom_postfix_refuses_refuses_all(opened: Callable[[str, str]
 
     assert (box.sent(), box.held()) == ([], {})
     assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+
+@needs_rt
+def test_what_rt_takes_in_part_is_left_to_a_person_and_what_it_does_not_take_is_refused(
+    opened: Callable[[str, str], Any],
+) -> None:
+    box = opened("RT", "issues")
+    key = box.put_issue("CI")
+
+    with pytest.raises(Rejected) as refused:
+        box.writer.change_issue(key, {"status": "nonsense"}, revision=None, key="remit-1")
+    assert "isn't a valid status" in refused.value.said
+    assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+    both = {"status": "nonsense", "summary": "Green"}
+    with pytest.raises(Rejected) as in_part:
+        box.writer.change_issue(key, both, revision=None, key="remit-2")
+    assert in_part.value.outcome_unknown
+    assert box.reader.evidence("remit-2") == CannotTell(ask_again_at=None)
+    assert box.titles() == ["Green"]
+
+
+@needs_rt
+def test_a_ticket_whose_answer_was_lost_is_found_by_its_mark(
+    opened: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = opened("RT", "issues")
+    send = RtSession.send
+
+    def lose(session: RtSession, *args: Any, **more: Any) -> Any:
+        send(session, *args, **more)
+        raise Unavailable("lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RtSession, "send", lose)
+        with pytest.raises(Unavailable):
+            new_issue(box)
+
+    found = box.reader.evidence("remit-1")
+    assert isinstance(found, Performed)
+    assert new_issue(box)["key"] == found.response["key"]
+    assert box.titles() == ["CI"]
+
+
+@needs_rt
+def test_what_another_person_does_at_rt_is_seen_once(opened: Callable[[str, str], Any]) -> None:
+    box, queued = opened("RT", "issues"), list[UUID]()
+    arrivals.look(box.account.id, enqueue=queued.append)
+    key = box.put_issue("CI")
+    for _ in range(2):
+        arrivals.look(box.account.id, enqueue=queued.append)
+
+    ours = Delivery.objects.filter(account_id=box.account.id, source_id=key)
+    assert [one.kind for one in ours] == ["created"]
 
 
 FOLDERS, PROJECTS = ("mail", "folder"), ("issues", "project")

@@ -22,6 +22,7 @@ from integrations.providers.request_tracker.tickets import (
     Attachment,
     CustomField,
     Listed,
+    Owned,
     Queue,
     RawQueue,
     RawTicket,
@@ -156,15 +157,11 @@ class RtReader(TrackerReader):
         """RT does not tell who may be given a ticket: the user, and who owns one there now."""
         query = f"Queue = '{check_queue(project_key)}' AND Owner != '{NOBODY}'"
         params = {"query": query, "fields": "Owner", "per_page": PER_PAGE}
-        owners = [
-            one.get("Owner", {}).get("id") for one in items(self.session.get("/tickets", params))
-        ]
-        names = {self.session.server.me, *(one for one in owners if isinstance(one, str))}
-        found = [self.user(name) for name in sorted(names)]
+        owned = [parse(Owned, one) for one in items(self.session.get("/tickets", params))]
+        names = {self.session.server.me, *(one.Owner.id for one in owned)}
+        found = [one for one in map(self.user, sorted(names)) if one]
         return tuple(
-            Member(address=self._address(one), name=one.RealName or one.Name)
-            for one in found
-            if one
+            Member(address=self._address(one), name=one.RealName or one.Name) for one in found
         )
 
     def user(self, name: str) -> User | None:

@@ -20,11 +20,10 @@ class RtSession(TrackerSession):
     """`etag` is what the last answer said of the version of what was asked for, and `made` the
     number of what it said it made."""
 
-    def __init__(self, server: RequestTracker, sign_in: SignIn, slot: Slot, refused: Heard) -> None:
+    def __init__(self, server: RequestTracker, sign_in: SignIn, slot: Slot, refused: Heard):
         headers = {"Accept": "application/json", "Authorization": f"token {sign_in.secret}"}
-        super().__init__(
-            f"{server.base}{API}", headers, limited=limited, slot=slot, refused=refused
-        )
+        base = f"{server.base}{API}"
+        super().__init__(base, headers, limited=limited, slot=slot, refused=refused)
         self.server = server
         self.etag = self.made = ""
 

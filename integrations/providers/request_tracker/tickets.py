@@ -80,6 +80,10 @@ class Listed(Value):
     Queue: Ref
 
 
+class Owned(Value):
+    Owner: Ref
+
+
 class RawTicket(Value):
     id: int
     Subject: Text = ""

@@ -1,7 +1,10 @@
 """What each provider brings so that people connect accounts there."""
 
+from uuid import uuid4
+
 import pytest
 
+from integrations import models
 from integrations.accounts import connectables, reads, writes
 from integrations.admin.connect_forms import ConnectForm
 from integrations.exceptions import Rejected
@@ -27,6 +30,13 @@ def test_what_people_connect_is_read_written_to_and_watched() -> None:
         name = PROVIDER_OF[source].name
         assert name in reads.READERS.keys() & writes.WRITERS.keys() & reads.SEALED
         assert BY_SOURCE[source].is_watched
+
+
+def test_a_source_and_an_account_name_one_pace() -> None:
+    """A source that is longer would not fit into the row that processes share."""
+    longest = models.Upstream._meta.get_field("name").max_length or 0
+
+    assert all(len(f"{one} {uuid4()}") <= longest for one in connectables.ALL)
 
 
 def test_nobody_connects_a_source_of_the_data_service() -> None:
