@@ -1,15 +1,17 @@
 """What became of a write to Request Tracker: by the invisible mark in what the account's own user
 wrote, or by what the ticket is now."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from integrations.contracts import Issue
 from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers.request_tracker import listing
+from integrations.providers.request_tracker.session import RtSession
 from integrations.providers.request_tracker.tickets import (
     CREATED,
     Listed,
@@ -20,20 +22,17 @@ from integrations.providers.request_tracker.tickets import (
 )
 from integrations.providers.trackers import writing
 
-if TYPE_CHECKING:
-    from integrations.providers.request_tracker.reader import RtReader
-
 SKEW = timedelta(minutes=5)  # of the two clocks
 
 
-def find(reader: RtReader, row: IssueWrite) -> Evidence:
+def find(session: RtSession, row: IssueWrite, *, issue: Callable[[str], Issue]) -> Evidence:
     """Raises ProviderError."""
     try:
         if row.operation == "create_issue":
-            return _created(reader, row)
+            return _created(session, row)
         if row.operation == "comment_issue":
-            return _commented(reader, row)
-        return writing.judge_change(row, reader.issue(row.issue_key))
+            return _commented(session, row)
+        return writing.judge_change(row, issue(row.issue_key))
     except NotFound:
         return CannotTell(ask_again_at=None)  # its queue or ticket is gone
 
@@ -42,27 +41,27 @@ def answer_of(base: str, key: str) -> dict[str, Any]:
     return {"id": key, "key": key, "url": f"{base}/Ticket/Display.html?id={key}"}
 
 
-def _created(reader: RtReader, row: IssueWrite) -> Evidence:
+def _created(session: RtSession, row: IssueWrite) -> Evidence:
     since = moment(row.begun_at - SKEW)
     query = f"Queue = '{check_queue(row.project)}' AND Creator = '__CurrentUser__'"
     params = {"query": f"{query} AND Created > '{since}'", "fields": "LastUpdated,Queue"}
-    for one in reader.session.listed("/tickets", **params, orderby="id", order="ASC"):
+    for one in session.listed("/tickets", **params, orderby="id", order="ASC"):
         key = parse(Listed, one).id
-        for found in reader.transactions(key):
-            if found.Type == CREATED and _has_mark(reader, found, row.key):
-                answer = answer_of(reader.session.server.base, key)
+        for found in listing.transactions(session, key):
+            if found.Type == CREATED and _has_mark(session, found, row.key):
+                answer = answer_of(session.server.base, key)
                 return Performed(response=answer, at=found.Created)
     return NotPerformed(proof="RT lists no ticket of this user's with the mark of this write.")
 
 
-def _commented(reader: RtReader, row: IssueWrite) -> Evidence:
-    for found in reader.transactions(row.issue_key):
-        is_own = found.Type == "Comment" and found.Creator.id == reader.session.server.me
-        if is_own and found.Created >= row.begun_at - SKEW and _has_mark(reader, found, row.key):
+def _commented(session: RtSession, row: IssueWrite) -> Evidence:
+    for found in listing.transactions(session, row.issue_key):
+        is_own = found.Type == "Comment" and found.Creator.id == session.server.me
+        if is_own and found.Created >= row.begun_at - SKEW and _has_mark(session, found, row.key):
             return Performed(response={"id": found.id}, at=found.Created)
     return NotPerformed(proof="The ticket has no comment of this user's with the mark of this one.")
 
 
-def _has_mark(reader: RtReader, found: Transaction, key: str) -> bool:
-    text = reader.text(found)
+def _has_mark(session: RtSession, found: Transaction, key: str) -> bool:
+    text = listing.text(session, found)
     return text is not None and key in marks(text.source)

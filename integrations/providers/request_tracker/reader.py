@@ -13,20 +13,16 @@ from integrations.network.answers import parse
 from integrations.network.outgoing import segment
 from integrations.ports.evidence import Evidence
 from integrations.ports.issues import IssuesReader
-from integrations.providers.request_tracker import evidence
+from integrations.providers.request_tracker import evidence, listing
 from integrations.providers.request_tracker.session import PER_PAGE, RtSession, items, session_of
 from integrations.providers.request_tracker.tickets import (
     CREATED,
     NOBODY,
     SAID,
-    Attachment,
     CustomField,
     Listed,
     Owned,
-    Queue,
-    RawQueue,
     RawTicket,
-    Transaction,
     User,
     check_queue,
     check_ticket,
@@ -38,7 +34,6 @@ from integrations.providers.trackers.reader import TrackerReader
 
 OLDEST = datetime(1996, 1, 1, tzinfo=UTC)  # nothing there is older
 MAX_COMMENTS = 100  # the newest
-MAX_PARTS = 10  # of one text, with what is attached to it
 FIELDS = "LastUpdated,Queue"
 
 
@@ -59,7 +54,7 @@ class RtReader(TrackerReader):
     @cached_property
     def queues(self) -> dict[str, str]:
         """The names of those that count, by their ids."""
-        return queues(self.session)
+        return listing.queues(self.session)
 
     def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]:
         """In the order of their numbers, which a change does not touch. A cursor is the last number
@@ -97,11 +92,11 @@ class RtReader(TrackerReader):
     def read(self, seen: Seen) -> Issue:
         """With what it began with, and its newest comments."""
         raw, etag = seen
-        rows = list(self.transactions(str(raw.id)))
+        rows = list(listing.transactions(self.session, str(raw.id)))
         began = next((one for one in rows if one.Type == CREATED), None)
         said = [one for one in rows if one.Type in SAID][-MAX_COMMENTS:]
-        first = self.text(began) if began else None
-        texts = [(one, self.text(one)) for one in said]
+        first = listing.text(self.session, began) if began else None
+        texts = [(one, listing.text(self.session, one)) for one in said]
         names = {raw.Owner.id, raw.Creator.id, *(one.Creator.id for one in said)} - {NOBODY}
         people = {name: self.address_of(name) for name in sorted(names)}
         return to_issue(
@@ -129,20 +124,6 @@ class RtReader(TrackerReader):
             except NotFound:
                 continue  # gone meanwhile
 
-    def transactions(self, key: str) -> Iterator[Transaction]:
-        """What befell a ticket, oldest first."""
-        path = f"/ticket/{check_ticket(key)}/history"
-        found = self.session.listed(path, fields="Type,Creator,Created,_hyperlinks")
-        return (parse(Transaction, one) for one in found)
-
-    def text(self, row: Transaction) -> Attachment | None:
-        """What was written with it; None: nothing that is text."""
-        for id in row.attachments[:MAX_PARTS]:
-            found = parse(Attachment, self.session.get(f"/attachment/{id}"))
-            if found.is_text:
-                return found
-        return None
-
     def projects(self) -> tuple[Named, ...]:
         return tuple(Named(id=name, name=name) for name in sorted(self.queues.values()))
 
@@ -151,7 +132,7 @@ class RtReader(TrackerReader):
         the account leaves out."""
         if queue.casefold() not in {one.casefold() for one in self.queues.values()}:
             raise NotFound("RT has no queue of this name")
-        return queue_of(self.session, queue).labelled
+        return listing.queue_of(self.session, queue).labelled
 
     def members(self, project_key: str) -> tuple[Member, ...]:
         """RT does not tell who may be given a ticket: the user, and who owns one there now."""
@@ -179,7 +160,7 @@ class RtReader(TrackerReader):
         return self._address(found) if found else name
 
     def find(self, row: IssueWrite) -> Evidence:
-        return evidence.find(self, row)
+        return evidence.find(self.session, row, issue=self.issue)
 
     @cached_property
     def _users(self) -> dict[str, User | None]:
@@ -188,18 +169,6 @@ class RtReader(TrackerReader):
     def _address(self, user: User) -> str:
         is_me = user.Name == self.session.server.me
         return self._account.address if is_me else user.EmailAddress or user.Name
-
-
-def queues(session: RtSession) -> dict[str, str]:
-    found = (parse(Queue, one) for one in session.listed("/queues/all", fields="Name,Disabled"))
-    return {
-        one.id: one.Name for one in found if one.Disabled != "1" and session.server.counts(one.Name)
-    }
-
-
-def queue_of(session: RtSession, name: str) -> RawQueue:
-    """Raises NotFound."""
-    return parse(RawQueue, session.get(f"/queue/{segment(check_queue(name))}"))
 
 
 def _floor(at: datetime) -> datetime:

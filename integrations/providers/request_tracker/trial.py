@@ -8,7 +8,7 @@ from dataclasses import replace
 from integrations.exceptions import Rejected
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
-from integrations.providers.request_tracker.reader import queue_of, queues
+from integrations.providers.request_tracker.listing import queue_of, queues
 from integrations.providers.request_tracker.servers import RequestTracker, read_base
 from integrations.providers.request_tracker.session import RtSession
 from integrations.providers.request_tracker.tickets import RawQueue, User
