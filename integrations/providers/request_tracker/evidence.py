@@ -11,7 +11,7 @@ from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.request_tracker import listing
-from integrations.providers.request_tracker.session import RtSession
+from integrations.providers.request_tracker.session import MAX_PAGES, PER_PAGE, RtSession
 from integrations.providers.request_tracker.tickets import (
     CREATED,
     Listed,
@@ -23,6 +23,7 @@ from integrations.providers.request_tracker.tickets import (
 from integrations.providers.trackers import writing
 
 SKEW = timedelta(minutes=5)  # of the two clocks
+MOST = MAX_PAGES * PER_PAGE  # what is behind them was not looked at
 
 
 def find(session: RtSession, row: IssueWrite, *, issue: Callable[[str], Issue]) -> Evidence:
@@ -45,20 +46,26 @@ def _created(session: RtSession, row: IssueWrite) -> Evidence:
     since = moment(row.begun_at - SKEW)
     query = f"Queue = '{check_queue(row.project)}' AND Creator = '__CurrentUser__'"
     params = {"query": f"{query} AND Created > '{since}'", "fields": "LastUpdated,Queue"}
-    for one in session.listed("/tickets", **params, orderby="id", order="ASC"):
+    listed = list(session.listed("/tickets", **params, orderby="id", order="ASC"))
+    for one in listed:
         key = parse(Listed, one).id
         for found in listing.transactions(session, key):
             if found.Type == CREATED and _has_mark(session, found, row.key):
                 answer = answer_of(session.server.base, key)
                 return Performed(response=answer, at=found.Created)
+    if len(listed) >= MOST:
+        return CannotTell(ask_again_at=None)
     return NotPerformed(proof="RT lists no ticket of this user's with the mark of this write.")
 
 
 def _commented(session: RtSession, row: IssueWrite) -> Evidence:
-    for found in listing.transactions(session, row.issue_key):
+    listed = list(listing.transactions(session, row.issue_key))
+    for found in listed:
         is_own = found.Type == "Comment" and found.Creator.id == session.server.me
         if is_own and found.Created >= row.begun_at - SKEW and _has_mark(session, found, row.key):
             return Performed(response={"id": found.id}, at=found.Created)
+    if len(listed) >= MOST:
+        return CannotTell(ask_again_at=None)
     return NotPerformed(proof="The ticket has no comment of this user's with the mark of this one.")
 
 

@@ -17,15 +17,15 @@ MAX_PAGES = 10  # of queues or transactions; what is behind them is not there fo
 
 
 class RtSession(TrackerSession):
-    """`etag` is what the last answer said of the version of what was asked for, and `made` the
-    number of what it said it made."""
+    """`etag` is what the last answer said of the version of what was asked for, and `created` the
+    number of what was created."""
 
     def __init__(self, server: RequestTracker, sign_in: SignIn, slot: Slot, refused: Heard):
         headers = {"Accept": "application/json", "Authorization": f"token {sign_in.secret}"}
         base = f"{server.base}{API}"
         super().__init__(base, headers, limited=limited, slot=slot, refused=refused)
         self.server = server
-        self.etag = self.made = ""
+        self.etag = self.created = ""
 
     def listed(self, path: str, **params: str) -> Iterator[Any]:
         """All there is, up to MAX_PAGES."""
@@ -38,7 +38,7 @@ class RtSession(TrackerSession):
     def _note(self, answer: Answer) -> None:
         super()._note(answer)
         self.etag = answer.headers.get("etag", "")
-        self.made = answer.headers.get("location", "").rpartition("/")[2]
+        self.created = answer.headers.get("location", "").rpartition("/")[2]
 
 
 def session_of(account: AccountRef) -> RtSession:

@@ -66,8 +66,8 @@ class RtWriter:
 
         def perform() -> Answer:
             found = self._reader.session.send("POST", "/ticket", body)
-            made = str(found.get("id", "")) if isinstance(found, dict) else ""
-            return evidence.answer_of(self._reader.session.server.base, check_ticket(made))
+            number = str(found.get("id", "")) if isinstance(found, dict) else ""
+            return evidence.answer_of(self._reader.session.server.base, check_ticket(number))
 
         return writing.once(row, perform, find=self._reader.find)
 
@@ -104,7 +104,7 @@ class RtWriter:
 
         def perform() -> Answer:
             self._send("POST", f"/ticket/{issue_key}/comment", marked(body, key), row)
-            return {"id": self._reader.session.made}
+            return {"id": self._reader.session.created}
 
         return writing.once(row, perform, find=self._reader.find)
 
