@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ my $privileged = RT::Group->new($system);
 $privileged->LoadSystemInternalGroup('Privileged');
 $privileged->PrincipalObj->GrantRight(Right => $_, Object => $queue)
     for qw(SeeQueue ShowTicket ShowTicketComments CreateTicket CommentOnTicket ModifyTicket
-        OwnTicket SeeCustomField ModifyCustomField);
+        OwnTicket DeleteTicket SeeCustomField ModifyCustomField);
 for (['{LOGIN}', '{ADDRESS}', 'Nora Berg'], ['{OTHER}', '{OTHERS_ADDRESS}', 'Tom Ek']) {{
     my $user = RT::User->new($system);
     $user->Create(Name => $_->[0], EmailAddress => $_->[1], RealName => $_->[2], Privileged => 1,
@@ -84,7 +84,6 @@ class Rt:
     plain: str
     trusted: Path  # the certificate, for SSL_CERT_FILE
     tokens: dict[str, str]
-    seen: list[str] = field(default_factory=list)  # tickets of tests before this one
 
     @property
     def token(self) -> str:
@@ -111,14 +110,15 @@ class Rt:
         self.ask("POST", f"/ticket/{key}/comment", json=said)
 
     def tickets(self) -> dict[str, dict[str, Any]]:
-        """Those of this test."""
+        """Those that are not deleted."""
         params = {"query": "id > 0", "fields": "Subject,Status,Owner", "per_page": "100"}
         found = self.ask("GET", "/tickets", params=params)["items"]
-        return {one["id"]: one for one in found if one["id"] not in self.seen}
+        return {one["id"]: one for one in found}
 
     def clear(self) -> None:
-        """RT forgets nothing: what is there counts no more."""
-        self.seen += self.tickets()
+        """RT forgets nothing, and lists no ticket that is deleted."""
+        for key in self.tickets():
+            self.change(key, Status="deleted")
 
 
 @contextlib.contextmanager
@@ -187,6 +187,9 @@ def _tls(folder: Path, behind: int) -> Iterator[int]:
             running.add(task)
             task.add_done_callback(running.discard)
 
+    async def end() -> None:
+        await asyncio.gather(*running, return_exceptions=True)
+
     server = loop.run_until_complete(asyncio.start_server(serve, "127.0.0.1", 0, ssl=context))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -198,5 +201,5 @@ def _tls(folder: Path, behind: int) -> Iterator[int]:
         server.close()
         for task in running:
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*running, return_exceptions=True))
+        loop.run_until_complete(end())
         loop.close()

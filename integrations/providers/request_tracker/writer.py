@@ -87,7 +87,10 @@ class RtWriter:
             writing.prepare_change(row, self._reader.read(seen), changes, revision=revision)
 
         def perform() -> Answer:
-            said = self._send("PUT", f"/ticket/{issue_key}", fields, row)
+            # RT itself refuses it where the ticket is another one by now.
+            said = self._reader.session.send(
+                "PUT", f"/ticket/{issue_key}", fields, condition=f'"{row.revision_before}"'
+            )
             after = self._reader.issue(issue_key)
             if not isinstance(writing.judge_change(row, after), Performed):
                 raise _not_taken(said, is_untouched=after.revision == row.revision_before)
@@ -103,7 +106,8 @@ class RtWriter:
             writing.prepare_change(row, self._reader.issue(issue_key), {}, revision=revision)
 
         def perform() -> Answer:
-            self._send("POST", f"/ticket/{issue_key}/comment", marked(body, key), row)
+            # RT holds no comment to a version: a moment is left between look and write.
+            self._reader.session.send("POST", f"/ticket/{issue_key}/comment", marked(body, key))
             return {"id": self._reader.session.created}
 
         return writing.once(row, perform, find=self._reader.find)
@@ -126,10 +130,6 @@ class RtWriter:
         if issue_key:
             check_ticket(issue_key)
         return writing.start(self._account, key, operation, project=project, issue_key=issue_key)
-
-    def _send(self, method: str, path: str, body: Mapping[str, Any], row: IssueWrite) -> Any:
-        """RT itself refuses it where the ticket is another one by now."""
-        return self._reader.session.send(method, path, body, condition=f'"{row.revision_before}"')
 
 
 def _not_taken(said: Any, *, is_untouched: bool) -> Rejected:

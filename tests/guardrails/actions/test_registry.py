@@ -24,7 +24,7 @@ from tests.guardrails.values import account
 
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "jira", "mcp"),
-    *("github_issues", "jira_issues", "webdav"),
+    *("github_issues", "jira_issues", "rt_tickets", "webdav"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
