@@ -4,8 +4,9 @@ Running one twice changes nothing: its turn is the same turn.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -13,8 +14,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import documents, drafts, inbound, intake, thread_status
+from agents.inbound import documents, drafts, inbound, intake, thread_status, triage
 from agents.inbound.claims import Claimed
+from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import Turn
@@ -33,6 +35,10 @@ from knowledge.ingest import ingest
 log = logging.getLogger(__name__)
 # A task begins nothing after a fifth of its time, so that what starts ends in it.
 BEGUN_WITHIN = 5
+BRIEFS: Mapping[type[AnyItem], Callable[[Arrival, Any], Brief | None]] = {
+    Document: documents.brief,
+}
+"""What an agent is asked about an item that is no mail; None where nothing is."""
 
 
 class InWork(Exception):
@@ -74,8 +80,8 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     )
     if event.kind == "created" and mail:
         return _react_to_mail(delivery, account, mail, outcome, deadline)
-    if event.kind == "created" and isinstance(item, Document) and starts_turns:
-        return _react_to_document(delivery, account, item, outcome, deadline)
+    if starts_turns and type(item) in BRIEFS:
+        return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
         precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
@@ -117,35 +123,34 @@ def _react_to_mail(
     return state, why
 
 
-def _react_to_document(
+def _react(
     delivery: Claimed,
     account: AccountRef,
-    document: Document,
+    item: AnyItem,
     outcome: IngestOutcome,
+    kind: Literal["created", "updated"],
     deadline: Deadline,
 ) -> tuple[Delivery.State, str]:
-    """As with a mail, where the policy lets anything be done about it; else it was only read."""
+    """As with a mail, where the policy has anything to say about it; else it was only read."""
     policy = policy_snapshot(account)
-    if outcome.state == "stale":
+    if outcome.state == "stale" and kind == "created":
         try:
-            item = reader(account).item(document.id)
+            item = reader(account).item(item.id)
         except NotFound:
             return Delivery.State.SKIPPED, "deleted"
-        document = item if isinstance(item, Document) else document
-    if outcome.state in ("left_out", "absent") or not documents.list_permitted(
-        account, document, policy
-    ):
+    arrival = Arrival(account=account, policy=policy, kind=kind, now=timezone.now())
+    is_kept = outcome.state not in ("left_out", "absent")
+    brief = BRIEFS[type(item)](arrival, item) if is_kept else None
+    if brief is None:
         return _accounted(outcome)
     if policy.stops_all(account.source):
         return Delivery.State.SKIPPED, Delivery.STOPPED
-    turn_id, lease = _turn_of(delivery, account, document.id)
+    turn_id, lease = _turn_of(delivery, account, item.id)
     if turn_id is None:
         return Delivery.State.SKIPPED, "duplicate_item"
-    run = partial(
-        documents.run, account=account, document=document, policy=policy, deadline=deadline
-    )
+    run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     result = _run_turn(turn_id, lease, run)
-    intake.let_go(account.id, document.id)
+    intake.let_go(account.id, item.id)
     return result
 
 
