@@ -185,8 +185,8 @@ def _row(row: Row) -> Iterator[str]:
         yield f"  {one.what}: {one.status}." + (f" {one.why}" if one.why else "")
     if row.more:
         yield f"  {_more(row.more)}"
-    if row.why:
-        yield f"  {row.why}"
+    for said in filter(None, (*row.suggested, row.why)):
+        yield f"  {said}"
 
 
 def _more(number: int) -> str:

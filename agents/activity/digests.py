@@ -24,6 +24,7 @@ TITLES = {
     Outcome.DONE: "Done",
     Outcome.ANSWERED: "Answered in words",
     Outcome.ASKED: "Asked a person",
+    Outcome.SUGGESTED: "Suggested to you",
     Outcome.REFUSED: "Refused by your organisation's rules",
     Outcome.FAILED: "Failed",
     Outcome.WORKING: "Still in work",

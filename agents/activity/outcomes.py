@@ -22,6 +22,7 @@ class Outcome(TextChoices):
     ASKED = "asked", "Asked a person"
     REFUSED = "refused", "Refused"
     DONE = "done", "Done"
+    SUGGESTED = "suggested", "Suggested"
     ANSWERED = "answered", "Answered"
     READ = "read", "Only read"
     LEFT = "left", "Left alone"
@@ -33,6 +34,7 @@ COLOURS = {
     Outcome.ASKED: "info",
     Outcome.REFUSED: "warning",
     Outcome.DONE: "success",
+    Outcome.SUGGESTED: "info",
     Outcome.ANSWERED: "success",
     Outcome.READ: "",
     Outcome.LEFT: "",
@@ -74,6 +76,7 @@ def _of_turn(turn: str) -> dict[Outcome, Q]:
         Outcome.ASKED: is_one_of("ending", Turn.Ending.ESCALATED) | has("pending"),
         Outcome.REFUSED: has("refused"),
         Outcome.DONE: has("succeeded", "noop", "held"),
+        Outcome.SUGGESTED: is_one_of("ending", Turn.Ending.SUGGESTED),
     }
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from agents.activity.outcomes import COLOURS, Outcome
 from agents.activity.selection import CHAT, KINDS, kind_of, moment_of
 from agents.answer.records import STATUS_WORDS, describe, sentence_of
+from agents.journal.suggestions import load_suggested
 from agents.models import Message, Turn
 from audit.contracts import ActionState
 from audit.ledger import selectors, timeline
@@ -69,6 +70,7 @@ class Row:
     outcome: str
     colour: str
     why: str
+    suggested: tuple[str, ...] = ()
     done: tuple[Done, ...]
     more: int
     link: str
@@ -78,7 +80,7 @@ class Row:
 def render(
     found: Sequence[Delivery | Turn], *, organisation_id: UUID, zone: tzinfo = UTC
 ) -> list[Row]:
-    """The rows in words, with times of the zone. Three queries at most, however many rows."""
+    """The rows in words, with times of the zone. Four queries at most, however many rows."""
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
@@ -91,15 +93,21 @@ def render(
     states = selectors.states_of_runs(
         tenant_id=organisation_id, run_ids=[str(turn.id) for turn in turns]
     )
+    suggested = _suggested(turns)
     by_run: dict[str, list[ActionState]] = {}
     for one in states:
         by_run.setdefault(one.run_id, []).append(one)
     return [
-        _delivery(row, items.get((row.account_id, row.source_id)), by_run, zone)
+        _delivery(row, items.get((row.account_id, row.source_id)), by_run, suggested, zone)
         if isinstance(row, Delivery)
         else _request(row, said.get(row.id, ""), by_run, zone)
         for row in found
     ]
+
+
+def _suggested(turns: Iterable[Turn]) -> Mapping[UUID, tuple[str, ...]]:
+    ids = [turn.id for turn in turns if turn.ending == Turn.Ending.SUGGESTED]
+    return load_suggested(ids) if ids else {}
 
 
 def turn_of(delivery: Delivery) -> Turn | None:
@@ -115,9 +123,14 @@ def _items(deliveries: Iterable[Delivery]) -> dict[tuple[UUID | None, str], Item
 
 
 def _delivery(
-    row: Delivery, item: Item | None, by_run: Mapping[str, Sequence[ActionState]], zone: tzinfo
+    row: Delivery,
+    item: Item | None,
+    by_run: Mapping[str, Sequence[ActionState]],
+    suggested: Mapping[UUID, tuple[str, ...]],
+    zone: tzinfo,
 ) -> Row:
     turn = turn_of(row)
+    said = suggested.get(turn.id, ()) if turn else ()
     done, more = _done(turn, by_run)
     page = reverse("admin:integrations_delivery_change", args=[row.id])
     turn_page = reverse("admin:agents_turn_change", args=[turn.id]) if turn else ""
@@ -130,7 +143,8 @@ def _delivery(
         who=sender or "",
         title=(item.title if item else "") or row.source_id,
         person=row.account.external_user_id if row.account else "",
-        why="" if done else _why(row, turn),
+        why="" if done or said else _why(row, turn),
+        suggested=tuple(map(timeline.reveal, said)),
         done=done,
         more=more,
         link=turn_page or page,

@@ -15,7 +15,6 @@ from agents.context import clock, results
 from agents.context.messages import Wire
 from agents.contracts import InboundMail, Person
 from guardrails.contracts.learning import SkillRef
-from integrations.contracts import Document
 from integrations.contracts.preferences import render_hours
 
 UNTRUSTED_LIMIT = (
@@ -76,6 +75,25 @@ One document of the user's has arrived. File it into the listed folder that it b
 clearly fits by its title and text; else leave it where it is.
 - Load a skill when its description fits the document.
 - Finish with one sentence about what was done or refused.
+{UNTRUSTED_LIMIT}"""
+
+EVENT_READER = f"""You are Remit's event reader.
+Somebody invites the user to an event. Suggest with suggest_answer how the user may answer; the \
+user decides, and nothing is sent.
+- What it collides with, and when the user is free instead, was worked out for you. Where it \
+collides, propose free times.
+- Suggest nothing where nobody can tell what the user would want.
+- Load a skill when its description fits the event.
+- Finish with one sentence about what you suggested.
+{UNTRUSTED_LIMIT}"""
+
+ISSUE_READER = f"""You are Remit's issue reader.
+A new issue has arrived in a project. Suggest with suggest_triage what it is to be given, and \
+which issue it repeats; a person decides, and nothing is changed.
+- may_repeat are issues that search found like it: name one only where it is the same matter.
+- Name a component, label or priority only where the issue clearly says so.
+- Load a skill when its description fits the issue.
+- Finish with one sentence about what you suggested.
 {UNTRUSTED_LIMIT}"""
 
 TASK_EXTRACTION = """You extract tasks.
@@ -209,18 +227,10 @@ def render_item(mail: InboundMail, *, zone: str, earlier: Sequence[Mapping[str, 
     )
 
 
-def render_document(document: Document, *, limit: int) -> str:
-    """A document that arrived, as data, with so many characters of its text."""
-    return "An item arrived.\n[item] " + results.fence(
-        {
-            "untrusted": True,
-            "document_id": document.id,
-            "name": document.name,
-            "folder": document.folder_path or None,
-            "kind": document.mime_type or None,
-            "text": document.content_text[:limit],
-        }
-    )
+def render_arrival(facts: Mapping[str, Any]) -> str:
+    """An item that arrived and is no mail, as data."""
+    known = {name: value for name, value in facts.items() if value is not None}
+    return "An item arrived.\n[item] " + results.fence({"untrusted": True, **known})
 
 
 def _on_clock(written: str, zone: str) -> str:

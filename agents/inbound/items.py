@@ -14,16 +14,17 @@ from django.db import IntegrityError
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import documents, drafts, inbound, intake, thread_status, triage
+from agents.inbound import documents, drafts, events, inbound, intake, issues, thread_status, triage
 from agents.inbound.claims import Claimed
 from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import Turn
+from guardrails.gather import own_writes
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import precision
 from integrations.accounts.reads import mail_reader, reader
-from integrations.contracts import AccountRef, AnyItem, Document, Email
+from integrations.contracts import AccountRef, AnyItem, Document, Email, Event, Issue
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound
 from integrations.llm.deadline import Deadline
@@ -35,8 +36,11 @@ from knowledge.ingest import ingest
 log = logging.getLogger(__name__)
 # A task begins nothing after a fifth of its time, so that what starts ends in it.
 BEGUN_WITHIN = 5
+DUPLICATE = Delivery.State.SKIPPED, "duplicate_item"
 BRIEFS: Mapping[type[AnyItem], Callable[[Arrival, Any], Brief | None]] = {
     Document: documents.brief,
+    Event: events.brief,
+    Issue: issues.brief,
 }
 """What an agent is asked about an item that is no mail; None where nothing is."""
 
@@ -113,7 +117,7 @@ def _react_to_mail(
             return Delivery.State.SKIPPED, "deleted"
     turn_id, lease = _turn_of(delivery, account, email.id)
     if turn_id is None:
-        return Delivery.State.SKIPPED, "duplicate_item"
+        return DUPLICATE
     run = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
     state, why = _run_turn(turn_id, lease, run)
     intake.let_go(account.id, email.id)
@@ -143,11 +147,17 @@ def _react(
     brief = BRIEFS[type(item)](arrival, item) if is_kept else None
     if brief is None:
         return _accounted(outcome)
+    match own_writes.find_author(account, brief.ids, now=arrival.now):
+        case "own":
+            return Delivery.State.SKIPPED, intake.OWN_ACTION
+        case "open":
+            raise InWork
     if policy.stops_all(account.source):
         return Delivery.State.SKIPPED, Delivery.STOPPED
     turn_id, lease = _turn_of(delivery, account, item.id)
     if turn_id is None:
-        return Delivery.State.SKIPPED, "duplicate_item"
+        # A change of what an agent had looked at before is read in, and no more.
+        return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     result = _run_turn(turn_id, lease, run)
     intake.let_go(account.id, item.id)

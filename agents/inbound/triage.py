@@ -17,6 +17,7 @@ from agents.journal import journal
 from agents.journal.leases import Lease
 from agents.journal.steps import Reply
 from agents.models import Turn
+from agents.tools import suggest
 from agents.tools.base import Tool, ToolContext
 from agents.turns import loop, roster
 from agents.turns.turns import finish_turn
@@ -42,7 +43,7 @@ class Arrival:
 
     @cached_property
     def permitted(self) -> Sequence[Capability]:
-        """What the account's policy permits, whoever asks for it. Empty: it has nothing to say."""
+        """What the account's policy permits at all. Empty: it has nothing to say."""
         return find_capabilities((self.account,), {self.account.id: self.policy})[self.account.id]
 
     @cached_property
@@ -61,14 +62,19 @@ class Arrival:
 
 @dataclass(frozen=True, kw_only=True)
 class Brief:
-    """What an agent is asked about one item. `permitted` is what it may do about it, `tools` what
-    it has beside that, made for this item alone."""
+    """What an agent is asked about one item, which actions may call by `also` too. `permitted` is
+    what it may do about it, `tools` what it has beside that, made for this item alone."""
 
     agent: roster.Agent
     item_id: str
     request: str
+    also: str = ""
     permitted: Sequence[Capability] = ()
     tools: Mapping[str, Tool[Any]] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> list[str]:
+        return [one for one in (self.item_id, self.also) if one]
 
 
 def run(lease: Lease, *, arrival: Arrival, brief: Brief, deadline: Deadline) -> str | None:
@@ -121,7 +127,9 @@ def _work(lease: Lease, arrival: Arrival, brief: Brief, deadline: Deadline) -> N
     ending = loop.run_agent(run)
     metadata.note_own_actions(account, left)
     if isinstance(ending, Reply):
-        finish_turn(lease, text="", ending=Turn.Ending.REPLY)
+        has_suggested = any(map(suggest.is_suggestion, (c for s in run.steps for c in s.calls)))
+        said = Turn.Ending.SUGGESTED if has_suggested else Turn.Ending.REPLY
+        finish_turn(lease, text="", ending=said)
     elif len(run.steps) == before:
         raise OutOfTime  # the model said nothing in all this time
     else:

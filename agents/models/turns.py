@@ -31,6 +31,7 @@ class Turn(models.Model):
         LIMIT = "limit", "A limit was reached"
         STOPPED = "stopped", "Stopped by a person"
         PATTERN = "pattern", "A learned pattern acted"
+        SUGGESTED = "suggested", "Something was suggested to a person"
         ERROR = "error", "Something broke"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

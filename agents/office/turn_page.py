@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from agents.answer import review
+from agents.journal.suggestions import load_suggested
 from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from audit.ledger import timeline
@@ -25,7 +26,7 @@ Steps = Mapping[UUID | None, Sequence[Step]]
 
 
 def context(turn: Turn) -> dict[str, Any]:
-    """The page's values. Eight queries, however long the turn was."""
+    """The page's values. Nine queries, however long the turn was."""
     calls: dict[int, list[ToolCall]] = {}
     for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(call)
@@ -46,6 +47,7 @@ def context(turn: Turn) -> dict[str, Any]:
             for message in turn.messages.order_by("created_at")
         ],
         "steps": [step(row, steps, calls) for row in steps.get(None, ())],
+        "suggested": [timeline.reveal(one) for one in load_suggested([turn.id]).get(turn.id, ())],
         "actions_done": actions(turn),
         "waiting": [
             {

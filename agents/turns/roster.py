@@ -203,6 +203,24 @@ DOCUMENT_READER = Agent(
     for_items=True,
     max_steps_setting="INBOUND_MAX_STEPS",
 )
+# No action of a calendar or tracker may be set off by what arrived: these two have what is made for
+# the item alone (`agents.tools.suggest`).
+EVENT_READER = Agent(
+    name="event_reader",
+    prompt=prompts.EVENT_READER,
+    tools=(load_skill.TOOL,),
+    acts_on=("calendar",),
+    for_items=True,
+    max_steps_setting="INBOUND_MAX_STEPS",
+)
+ISSUE_READER = Agent(
+    name="issue_reader",
+    prompt=prompts.ISSUE_READER,
+    tools=(load_skill.TOOL,),
+    acts_on=("issues",),
+    for_items=True,
+    max_steps_setting="INBOUND_MAX_STEPS",
+)
 # With the tool that does anything by its name.
 ANSWERS = frozenset(
     {
@@ -223,7 +241,7 @@ def find_withheld(past: Past | None, mail: InboundMail) -> frozenset[str]:
 
 
 SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)
-AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER, DOCUMENT_READER)
+AGENTS = (ORCHESTRATOR, *SPECIALISTS, MAIL_READER, DOCUMENT_READER, EVENT_READER, ISSUE_READER)
 
 # What a custom agent may be given. None of them hands work on or speaks to the user.
 # With execute_action it has the actions of its sources.

@@ -57,6 +57,7 @@ DATA_SERVICE = Provider(
             content_type="event",
             item_type=Event,
             window=timedelta(days=30),
+            starts_turns=True,
         ),
         _written(
             source="jira",
@@ -65,6 +66,7 @@ DATA_SERVICE = Provider(
             content_type="issue",
             item_type=Issue,
             window=timedelta(days=92),
+            starts_turns=True,
         ),
         _read(
             source="outlook",
@@ -189,6 +191,7 @@ CALDAV = Provider(
                 repeat="by_precondition",
                 repeats={"create_event": "by_key"},
             ),
+            starts_turns=True,
         ),
     ),
 )
@@ -214,6 +217,7 @@ WEBDAV = Provider(
                 repeat="by_precondition",
                 repeats={"create_document": "by_key"},
             ),
+            starts_turns=True,
         ),
     ),
 )
@@ -229,6 +233,7 @@ _tracker = partial(
     is_writable=True,
     is_watched=True,
     capabilities=Capabilities(grade="C"),
+    starts_turns=True,
 )
 GITHUB = Provider(
     name="github",

@@ -7,11 +7,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db.models import QuerySet
+
 from integrations.contracts.field_types import find_zone
 from integrations.ports.calendar import occurrence_id
 from knowledge.models import Occurrence
 
 MOST_EVENTS = 200
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +34,9 @@ class Meeting:
     free: bool
     occurrence: str = ""  # the id of this one alone, where it is one of a series
 
-
-Span = tuple[datetime, datetime]
+    @property
+    def span(self) -> Span:
+        return self.starts_at, self.ends_at
 
 
 def list_meetings(
@@ -41,16 +45,31 @@ def list_meetings(
     """Events of these accounts that touch the span, in order of time, at most MOST_EVENTS; `own`
     are the user's addresses. Cancelled ones take place at no time. One query."""
     addresses = {address.lower() for address in own}
-    rows = (
-        Occurrence.objects.filter(
-            account_id__in=account_ids, starts_at__lt=until, ends_at__gt=since
-        )
-        .filter(item__deleted_at=None)
+    rows = _occurrences(account_ids, since, until)[:MOST_EVENTS]
+    return tuple(_meeting(row, addresses) for row in rows)
+
+
+def list_times(
+    *, account_id: UUID, source_id: str, since: datetime, until: datetime
+) -> tuple[Meeting, ...]:
+    """The times of one event that touch the span, the first one first, at most MOST_EVENTS. One
+    query."""
+    rows = _occurrences([account_id], since, until).filter(item__source_id=source_id)
+    return tuple(_meeting(row, set()) for row in rows[:MOST_EVENTS])
+
+
+def _occurrences(
+    account_ids: Sequence[UUID], since: datetime, until: datetime
+) -> QuerySet[Occurrence]:
+    rows = Occurrence.objects.filter(
+        account_id__in=account_ids, starts_at__lt=until, ends_at__gt=since
+    )
+    return (
+        rows.filter(item__deleted_at=None)
         .select_related("item")
         .defer("item__text", "item__search", "item__identifiers")
-        .order_by("starts_at", "ends_at", "id")[:MOST_EVENTS]
+        .order_by("starts_at", "ends_at", "id")
     )
-    return tuple(_meeting(row, addresses) for row in rows)
 
 
 def _meeting(row: Occurrence, own: set[str]) -> Meeting:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from sandbox.offline_model.listed_tools import DOOR
 from sandbox.offline_model.rules import (
     document_reader,
+    event_reader,
     extractor,
     ingest,
+    issue_reader,
     mail_reader,
     orchestrator,
     reply_drafts,
@@ -28,6 +30,8 @@ AGENTS: tuple[tuple[str, Rule], ...] = (
     ("You are Remit's custom agent ", specialists.next_reply),
     ("You are Remit's mail reader.", mail_reader.next_reply),
     ("You are Remit's document reader.", document_reader.next_reply),
+    ("You are Remit's event reader.", event_reader.next_reply),
+    ("You are Remit's issue reader.", issue_reader.next_reply),
     ("You are Remit's reviewer.", reviewer.review),
     ("You extract tasks.", extractor.extract),
     ("You summarise a document.", summaries.summarise),

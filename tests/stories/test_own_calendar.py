@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from agents import tasks
+from agents.journal.suggestions import load_suggested
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from guardrails.models import HeldSend
@@ -117,3 +118,20 @@ def test_events_are_read_in_and_one_that_is_asked_for_stands_there_once(
     look(office, account)
     assert Item.objects.filter(account=account, title="Lunch").count() == 1
     assert PASSWORD not in json.dumps(list(rows.values()), default=str)
+
+    turns = Turn.objects.count()
+    by = "ORGANIZER:mailto:noor@company.com"
+    guest = f"ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:{ADDRESS}"
+    world.put("budget", event("Budget round", by, guest, start="20990310T081500Z"))
+    before = world.held()
+    look(office, account)
+    look(office, account)
+    turn = Turn.objects.latest("created_at")
+    assert (Turn.objects.count(), turn.ending) == (turns + 1, "suggested")
+    assert load_suggested([turn.id])[turn.id] == (
+        "Decline the invitation.",
+        "It collides with “Standup”, Tue 10 March, 09:00 to 10:00.",
+        "Free instead: Mon 9 March, 13:00 to 14:00; Tue 10 March, 08:00 to 09:00; "
+        "Tue 10 March, 10:00 to 11:00.",
+    )
+    assert world.held() == before  # nothing was answered

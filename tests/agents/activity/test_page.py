@@ -352,6 +352,7 @@ def test_figures_add_up_and_lead_to_their_rows(operator: Client) -> None:
         "Asked a person": 0,
         "Refused": 1,
         "Done": 1,
+        "Suggested": 0,
         "Answered": 1,
         "Only read": 0,
         "Left alone": 1,

@@ -106,6 +106,8 @@ def test_an_agent_is_shown_the_permitted_actions_that_are_its_work() -> None:
         "task": {"create_jira_task"},
         "mail_reader": {"archive"},  # no mail may have itself forwarded
         "document_reader": {"move_document"},
+        "event_reader": set(),  # nothing that arrives may change a calendar or an issue
+        "issue_reader": set(),
     }
 
 

@@ -40,9 +40,16 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
     assert [one.source for one in BY_SOURCE.values() if one.starts_turns] == [
         "gmail",
         "gdrive",
+        "calendar",
+        "jira",
         "imap",
         "jmap",
         "google_mail",
+        "caldav",
+        "webdav",
+        "github_issues",
+        "jira_issues",
+        "rt_tickets",
     ]
     assert {one.source for one in BY_SOURCE.values() if one.is_writable} == WRITTEN_TO
     assert {

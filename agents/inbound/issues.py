@@ -1,0 +1,97 @@
+"""What the issue reader is asked about a new issue: its component, a listed label, its priority,
+and whether it repeats another one. Nothing of it is done: a person sees it.
+
+What it may repeat is found by search, in its own account. An issue that an action of the
+assistant's own made is known by the ledger.
+"""
+
+from agents.context import prompts
+from agents.inbound.triage import Arrival, Brief
+from agents.tools import suggest
+from agents.tools.suggest import NewIssue
+from agents.turns import roster
+from integrations.contracts import Issue
+from knowledge.contracts import FoundItem, SearchRequest
+from knowledge.search import projects, retrieval
+from knowledge.search.listing import ENDED
+
+TEXT_LIMIT = 3000  # characters of the description
+MOST_LIKE = 5  # issues that it may repeat
+MOST_CHOICES = 60  # of components or labels
+PRIORITIES = ("highest", "high", "medium", "low", "lowest")
+
+
+def brief(arrival: Arrival, issue: Issue) -> Brief | None:
+    """None where nothing is to be asked."""
+    if arrival.kind != "created" or not arrival.permitted:
+        return None
+    if issue.status.casefold() in ENDED:
+        return None
+    like = _find_like(arrival, issue)
+    new = NewIssue(
+        components=() if issue.components else _list_components(arrival, issue),
+        labels=() if issue.labels else _list_labels(arrival),
+        # Some trackers have none.
+        priorities=[one for one in PRIORITIES if one != issue.priority] if issue.priority else (),
+        duplicates={one.object_id: _summary(one) for one in like},
+    )
+    if not new.choices:
+        return None
+    tool = suggest.offer_triage(new)
+    return Brief(
+        agent=roster.ISSUE_READER,
+        item_id=issue.id,
+        also=issue.key,
+        request=prompts.render_arrival(
+            {
+                "issue_key": issue.key,
+                "project": issue.project_key,
+                "type": issue.type,
+                "summary": issue.summary,
+                "text": (issue.description or "")[:TEXT_LIMIT],
+                "priority": issue.priority,
+                "labels": list(issue.labels),
+                "components": list(issue.components),
+                "may_repeat": [
+                    {
+                        "key": one.object_id,
+                        "summary": _summary(one),
+                        "status": one.metadata.get("status"),
+                        "text": one.snippet,
+                    }
+                    for one in like
+                ],
+            }
+        ),
+        tools={tool.name: tool},
+    )
+
+
+def _list_components(arrival: Arrival, issue: Issue) -> list[str]:
+    found = projects.list_components(account_id=arrival.account.id, project_key=issue.project_key)
+    return list(found[:MOST_CHOICES])
+
+
+def _list_labels(arrival: Arrival) -> list[str]:
+    """Those that the policy lists: an operator picked them."""
+    targets = [one for each in arrival.permitted for one in each.targets if one.kind == "label"]
+    return list(dict.fromkeys(one.id for one in targets))[:MOST_CHOICES]
+
+
+def _find_like(arrival: Arrival, issue: Issue) -> list[FoundItem]:
+    """Issues of the same account that say the like, the likest first."""
+    found = retrieval.search(
+        SearchRequest(
+            account_ids=(arrival.account.id,),
+            query=issue.summary,
+            content_types=("issue",),
+            limit=MOST_LIKE + 1,
+        ),
+        now=arrival.now,
+    )
+    return [one for one in found.items if one.source_id != issue.id][:MOST_LIKE]
+
+
+def _summary(found: FoundItem) -> str:
+    """Its title begins with its key."""
+    return found.title.removeprefix(found.object_id).strip()
