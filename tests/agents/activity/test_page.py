@@ -1,15 +1,18 @@
 """The admin's first page: what came and what became of it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from agents.activity import figures
 from agents.models import Message, Turn
 from audit.ledger import ledger
 from audit.ledger.ids import uuid7
@@ -367,3 +370,11 @@ def test_figures_add_up_and_lead_to_their_rows(operator: Client) -> None:
     for bar, link in figures["bars"]:
         assert f"{len(rows(operator.get(link)))} " in bar.title
     assert figures["facts"] == [("Cost of models", "0.00 US$"), ("Mail without a model", "0%")]
+
+
+def test_every_outcome_of_the_plot_has_a_colour_of_its_own() -> None:
+    css = (settings.BASE_DIR / "templates/static/remit/admin.css").read_text()
+    colours = dict(re.findall(r"^\.outcome-(\w+) { fill: (#\w+);", css, flags=re.MULTILINE))
+
+    assert colours.keys() == {one.value for one in figures.PLOTTED}
+    assert len({*colours.values()}) == len(colours)
