@@ -31,6 +31,7 @@ from integrations.providers.request_tracker.tickets import (
     to_issue,
 )
 from integrations.providers.trackers.reader import TrackerReader
+from integrations.providers.trackers.session import Params
 
 OLDEST = datetime(1996, 1, 1, tzinfo=UTC)  # nothing there is older
 MAX_COMMENTS = 100  # the newest
@@ -64,9 +65,14 @@ class RtReader(TrackerReader):
             raise CursorExpired("the cursor is none of this tracker")
         size = min(limit, PER_PAGE)
         wanted = [f"id > {last}", "Type = 'ticket'", f"LastUpdated > '{moment(since or OLDEST)}'"]
-        params = {"query": " AND ".join(wanted), "fields": FIELDS}
-        order = {"orderby": "id", "order": "ASC", "per_page": size}
-        found = [parse(Listed, one) for one in items(self.session.get("/tickets", params | order))]
+        params: Params = {
+            "query": " AND ".join(wanted),
+            "fields": FIELDS,
+            "orderby": "id",
+            "order": "ASC",
+            "per_page": size,
+        }
+        found = [parse(Listed, one) for one in items(self.session.get("/tickets", params))]
         wanted_ids = [
             one.id
             for one in found
@@ -137,7 +143,7 @@ class RtReader(TrackerReader):
     def members(self, project_key: str) -> tuple[Member, ...]:
         """RT does not tell who may be given a ticket: the user, and who owns one there now."""
         query = f"Queue = '{check_queue(project_key)}' AND Owner != '{NOBODY}'"
-        params = {"query": query, "fields": "Owner", "per_page": PER_PAGE}
+        params: Params = {"query": query, "fields": "Owner", "per_page": PER_PAGE}
         owned = [parse(Owned, one) for one in items(self.session.get("/tickets", params))]
         names = {self.session.server.me, *(one.Owner.id for one in owned)}
         found = [one for one in map(self.user, sorted(names)) if one]

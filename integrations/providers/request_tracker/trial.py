@@ -17,7 +17,7 @@ from integrations.providers.trackers.trial import Tried
 from integrations.providers.trial_slots import slots
 
 HOW = (
-    "Request Tracker takes an authentication token (RT 5, or the extension for RT 4), made under "
+    "Request Tracker takes an authentication token, made since RT 5 under "
     "“Logged in as”, Settings, Auth Tokens. Its user needs the right to see the queues."
 )
 SAME = (
