@@ -184,7 +184,7 @@ def test_figures_and_sidebar_are_of_what_one_may_see() -> None:
     titles = [
         item["title"] for group in answer.context["sidebar_navigation"] for item in group["items"]
     ]
-    assert titles == ["Activity", "Dashboard", "A user's day", "Turns"]
+    assert titles == ["Dashboard", "A user's day", "Turns"]
 
 
 def test_a_dozen_entries_lead_to_what_people_come_for_and_the_rest_is_advanced(
