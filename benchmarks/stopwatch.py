@@ -37,7 +37,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 GOAL_SECONDS, PATIENCE_SECONDS = 600.0, 900.0
 PATIENCE_MS = 120_000
 NORA, TOM = "nora@office.test", "tom@office.test"
-SUBJECT_TEXT = "See you on Friday."
+TEXT = "I will be late."
 
 
 @dataclass
@@ -120,7 +120,7 @@ def choose_rules(page: Page) -> None:
 def ask(page: Page) -> None:
     page.goto("/console/")
     page.get_by_label("Act as").select_option("nora")
-    words = f"Send {TOM} a mail about Friday saying “{SUBJECT_TEXT}”"
+    words = f"Send {TOM} a mail that says {TEXT}"
     page.get_by_label("Message", exact=True).fill(words)
     page.get_by_role("button", name="Send", exact=True).click()
     card = page.get_by_role("region", name="Pending action").first
@@ -181,7 +181,7 @@ def measure(world: Any, folder: Path) -> dict[str, Any]:
     return {
         "steps": watch.steps,
         "seconds": round(sum(watch.steps.values()), 1),
-        "received": SUBJECT_TEXT in mail,
+        "received": TEXT in mail,
         "recorded": is_recorded,
         "root": os.getuid() == 0,
         "postfix": isinstance(world, postfix_world.PostfixWorld),
