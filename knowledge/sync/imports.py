@@ -17,7 +17,6 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection, transaction
 from django.utils import timezone
 
-from integrations.contracts import ImportedSource
 from integrations.database import clock
 from integrations.imports.imports import UNREADABLE
 from integrations.models import Account, Organisation
@@ -25,6 +24,7 @@ from integrations.ports.account import Import
 from knowledge.models import SyncRun, SyncSource
 from knowledge.sync import runs as sync_runs, sync
 
+ImportedSource = Literal["mailbox", "calendar_file"]
 SLICE_SECONDS = 3.0  # between two lines of progress
 REASONS = {
     "unchanged": "known already",

@@ -384,7 +384,8 @@ def test_a_choice_that_breaks_off_in_the_thread_leaves_no_two_and_is_ended_later
         client.select_folder("INBOX")
         client.add_flags([1], ["To_Reply"])
     mails = {one.subject: one.id for one in box.page().items}
-    choice = {"add": ["FYI"], "remove": ["To_Reply"], "thread_remove": ["To_Reply"], "key": KEY}
+    choice: dict[str, Any] = {"add": ["FYI"], "remove": ["To_Reply"]}
+    choice |= {"thread_remove": ["To_Reply"], "key": KEY}
     flag, broken = labelling.flag, iter([True])
 
     def break_off(*given: Any, **words: Any) -> None:
