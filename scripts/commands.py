@@ -33,6 +33,8 @@ COMMAND = re.compile(
 )
 FENCE = "```"
 MONTH = timedelta(days=31)
+# In a folder of any name.
+PYTHON, MANAGE = shlex.quote(sys.executable), shlex.join([sys.executable, f"{PROJECT}/manage.py"])
 MAIL = "From: ann@example.org\nTo: maya@company.com\nSubject: Hello\nDate: {}\n\nHow are you?\n"
 DAY = "Thu, 26 Nov 2026 10:00:00 +0000"
 CALENDAR = (
@@ -168,11 +170,8 @@ class House:
 
     def prepare(self, written: Written) -> str:
         """The command with what a reader puts in: where Remit is, a token, the ledger's key."""
-        python = shlex.quote(sys.executable)
-        text = re.sub(
-            r"^(?:\S*python3? )?manage\.py", f"{python} {PROJECT}/manage.py", written.text
-        )
-        text = re.sub(r"^python3? verify", f"{python} verify", text)
+        text = re.sub(r"^(?:\S*python3? )?manage\.py", lambda _: MANAGE, written.text)
+        text = re.sub(r"^python3? verify", lambda _: f"{PYTHON} verify", text)
         text = text.replace("localhost:8000", f"127.0.0.1:{self.web}").replace(
             "curl -s", "curl -sf"
         )
@@ -193,7 +192,7 @@ class House:
             "from integrations.models import Organisation, ServiceToken; print(ServiceToken.issue("
             "organisation=Organisation.objects.get(), name='tried', scopes=['chat'])[1])"
         )
-        printed = self.run(f'{sys.executable} {PROJECT}/manage.py shell -v 0 -c "{code}"')
+        printed = self.run(f'{MANAGE} shell -v 0 -c "{code}"')
         return printed.stdout.strip().splitlines()[-1]
 
 
