@@ -4,6 +4,7 @@ Redis is not there, as one that is down. Image and network are Docker's, and are
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -58,7 +59,13 @@ class Host:
         """`python` is this one, and the port is free."""
         words = [*words, "--port", str(self.port)] if "config.serve" in words else words
         text = [word.replace("8000", str(self.port)) for word in words]
-        return [re.sub(r"\bpython\b", sys.executable, word, count=2) for word in text]
+        for_shell = shlex.quote(sys.executable)
+        return [
+            sys.executable
+            if word == "python"
+            else re.sub(r"\bpython\b", lambda _: for_shell, word, count=2)
+            for word in text
+        ]
 
     def run(self, service: str, words: list[str], **variables: str) -> str:
         done = subprocess.run(

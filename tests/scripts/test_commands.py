@@ -1,9 +1,12 @@
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
 from scripts import commands
 from scripts.commands import Written
+from scripts.room_graph import PROJECT
 
 
 def test_every_command_of_the_pages_is_tried_or_left_out_with_a_reason() -> None:
@@ -47,5 +50,6 @@ def test_what_a_reader_puts_in_is_put_in(tmp_path: Path) -> None:
         return house.prepare(Written(page="PAGE.md", line=1, text=text))
 
     assert asked("python verify.py november.zip remit.example/ledger/<o>+<k>[@time] [older.note …]")
-    assert asked("manage.py backup /backups/a.dump").endswith("manage.py backup backups/a.dump")
+    backup = shlex.split(asked("manage.py backup /backups/a.dump"))
+    assert backup == [sys.executable, f"{PROJECT}/manage.py", "backup", "backups/a.dump"]
     assert f"127.0.0.1:{house.web}/ready" in asked("curl -s localhost:8000/ready")
