@@ -8,9 +8,10 @@ guardrails, ledger and deliveries are real; the model is the offline one, over H
 in without a model. Nothing else happens to the office meanwhile.
 
 By kind: `received` webhooks, `handled` (an agent worked through it), `done`, `asked` (a person is)
-and `refused` actions, and each with its type in `actions`; `read`, `left` alone (told of twice),
-`failed`, `calls` of a model, `without_model` items (calls that were saved), and the milliseconds
-from the claim of a delivery to its end at the 50th and 99th percentile. KINDS chooses some of them.
+and `refused` actions, and how many of each type in `actions`; items only `read`, deliveries `left`
+alone (a webhook that came twice), `failed` ones, `calls` of a model, `without_model` items (calls
+that were saved), and the milliseconds from the claim of a delivery to its end at the 50th and 99th
+percentile. KINDS chooses some of them.
 The last line is JSON.
 """
 

@@ -2,7 +2,6 @@
 returns. What is killed is started again a second later, as a manager of services does."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -196,7 +195,7 @@ def faults(*, has_small_disk: bool, has_second_node: bool) -> dict[str, Fault]:
         "sealer killed": killed("sealer"),
         "model away": away("model"),
     }
-    if CLOCKS.exists() or shutil.which("faketime"):
+    if CLOCKS.exists():
         found["clock ahead"] = clock_ahead
     if has_small_disk:
         found["disk full"] = full_disk

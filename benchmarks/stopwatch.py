@@ -146,10 +146,9 @@ def await_mail(world: Any) -> str:
 
 
 def read_ledger(page: Page) -> bool:
-    """Whether the ledger has the mail with who said yes, before and after it went out."""
-    page.goto("/admin/audit/executedagentaction/?q=send_email")
-    text = page.locator("#result_list, main").first.inner_text()
-    return "send" in text.casefold()
+    """Whether a row of the ledger names the receiver."""
+    page.goto("/admin/audit/executedagentaction/")
+    return page.locator("#result_list tbody tr").filter(has_text=TOM).count() > 0
 
 
 def measure(world: Any, folder: Path) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from django.db.backends.postgresql import base
 from psycopg import Connection, Error
 
 # Seconds, and how many may stay unanswered: who vanished without a word is noticed after 20. What
-# was said and not acknowledged asks for nothing: it would be repeated for a quarter of an hour.
+# was said and not acknowledged asks for nothing: Linux repeats it, by its default (tcp_retries2),
+# for about a quarter of an hour.
 KEEPALIVES = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
