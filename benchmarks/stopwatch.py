@@ -128,7 +128,7 @@ def ask(page: Page) -> None:
 
 
 def confirm(page: Page) -> None:
-    page.get_by_role("button", name="Confirm", exact=True).first.click()
+    page.get_by_role("button", name=re.compile("^Confirm: ")).first.click()
     expect(page.get_by_role("region", name="Pending action")).to_have_count(0, timeout=PATIENCE_MS)
 
 

@@ -7,7 +7,7 @@ from guardrails.decide.checks import events, hiding
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.drafting import contents, harms
 from guardrails.decide.checks.exposing import Cause, causes
-from guardrails.decide.conditions.base import Condition
+from guardrails.decide.conditions.base import Condition, OpeningCondition
 from guardrails.decide.provenance import THE_USERS, strongest
 from guardrails.facts import content
 from guardrails.facts.classes import ArgumentClass
@@ -106,6 +106,8 @@ def _about_target(case: Case, target: Target) -> Iterator[str]:
         yield unclear.sentence
     if _is_strange(case, target):
         yield phrase("Nobody typed or listed “%(value)s” itself (%(place)s).", **about)
+    elif novel_to := _novel_to(case, target):
+        yield phrase("“%(value)s” is not %(who)s (%(place)s).", who=novel_to.who, **about)
     elif _is_named_outside(case, target):
         yield phrase(
             "“%(value)s” is only named, and outside the organisation (%(place)s).", **about
@@ -118,9 +120,17 @@ def _is_strange(case: Case, target: Target) -> bool:
     """Whether the action goes where nobody but the agent named it."""
     if case.has("egress") and case.provenance.get(target.path, "X") == "X":
         return True
-    if not (target.is_receiver and case.openings):
+    if _novel_to(case, target) is None:
         return False
-    return not all(one.knows(case.relations[target.path]) for one in case.openings)
+    return {"typed", "listed"}.isdisjoint(case.relations[target.path])
+
+
+def _novel_to(case: Case, target: Target) -> OpeningCondition | None:
+    """The condition that does not know this receiver, typed or not."""
+    if not (target.is_receiver and case.openings):
+        return None
+    relations = case.relations[target.path]
+    return next((one for one in case.openings if not one.knows(relations)), None)
 
 
 def _to_lists(case: Case) -> Iterator[str]:

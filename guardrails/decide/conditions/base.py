@@ -180,6 +180,11 @@ class OpeningCondition(Condition):
         """Whether a receiver who stands so to the user stands in one of the relations."""
         return bool(relations & set(self.relation))
 
+    @property
+    @abstractmethod
+    def who(self) -> str:
+        """Whom it knows, in words: “listed or somebody the user has written to”."""
+
     @abstractmethod
     def admits(self, relations: Set[Relation]) -> bool:
         """Whether such a receiver may be reached, or at least asked about."""

@@ -43,12 +43,15 @@ class Recipient(OpeningCondition):
 
     @property
     def sentence(self) -> str:
-        who = either(phrase(IN_WORDS[one]) for one in self.relation)
         if self.novel == "ask":
             return phrase(
-                "every receiver is %(who)s; about anybody else a person is asked", who=who
+                "every receiver is %(who)s; about anybody else a person is asked", who=self.who
             )
-        return phrase("every receiver is %(who)s", who=who)
+        return phrase("every receiver is %(who)s", who=self.who)
+
+    @property
+    def who(self) -> str:
+        return either(phrase(IN_WORDS[one]) for one in self.relation)
 
     def needs_for(self, action: AnyAction) -> frozenset[Need]:
         looked_up: Mapping[Relation, Need] = {
