@@ -74,9 +74,9 @@ def test_an_operator_may_let_text_of_the_agents_own_go() -> None:
     assert send(AGENT_TEXT).verdict == "allow"
 
 
-def test_a_typed_receiver_whom_the_rule_does_not_know_is_not_called_untyped() -> None:
-    rule = {"kind": "recipient", "relation": ["corresponded", "directory"], "novel": "ask"}
-    decision = send(rule, AGENT_TEXT, origin=chat(WORDS))
+def test_a_typed_receiver_whom_no_condition_knows_is_not_called_untyped() -> None:
+    condition = {"kind": "recipient", "relation": ["corresponded", "directory"], "novel": "ask"}
+    decision = send(condition, AGENT_TEXT, origin=chat(WORDS))
     assert (decision.verdict, decision.reason) == ("ask", "needs_approval")
     assert decision.sentence == (
         f"A person must confirm this first. “{ADA}” is not somebody the user has written to or a "
