@@ -55,6 +55,7 @@ default_internal_user = {internal}
 default_internal_group = {group}
 mail_location = maildir:{folder}/mail/%Lu
 mail_max_userip_connections = 100
+default_process_limit = 1000
 auth_failure_delay = 0
 first_valid_uid = 1
 passdb {{
