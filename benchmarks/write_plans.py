@@ -126,7 +126,7 @@ def plan_mail(world: Any, row: Any, count: int) -> Iterator[Write]:
 
 def plan_events(server: Any, row: Any, count: int) -> Iterator[Write]:
     from audit.ledger.ids import uuid7
-    from integrations.providers.caldav import events
+    from integrations.providers.calendars.ids import event_id
     from tests.calendar_world import event
 
     times = {"start": "2099-03-09T12:00:00+00:00", "end": "2099-03-09T13:00:00+00:00"}
@@ -136,7 +136,7 @@ def plan_events(server: Any, row: Any, count: int) -> Iterator[Write]:
             name = f"{row.external_user_id}-{number}"
             server.put(name, event(f"Plan {number}", start="20990309T100000Z"))
             path = f"{server.calendar}{name}.ics"
-        id = events.event_id(path) if path else ""
+        id = event_id(path) if path else ""
         arguments = {
             "create_calendar_event": {"title": f"New {number}", **times},
             "update_calendar_event": {"event_id": id, "title": f"Changed {number}"},

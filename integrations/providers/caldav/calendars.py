@@ -12,6 +12,7 @@ from integrations.models import CalendarPlace
 from integrations.providers.caldav import discovery, events
 from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.caldav.servers import CalendarServer
+from integrations.providers.calendars.places import find_place
 from integrations.providers.dav import multistatus
 from integrations.providers.dav.multistatus import GONE, C, D, Response
 from integrations.providers.dav.session import session_of
@@ -81,13 +82,8 @@ class Calendars:
         return found
 
     def place(self, id: str) -> CalendarPlace:
-        """Where an event is. Raises NotFound for one that Remit has never seen."""
-        row = CalendarPlace.objects.filter(
-            account_id=self.account.id, event_id=events.place_id(id)
-        ).first()
-        if row is None:
-            raise NotFound("Remit has not seen this event")
-        return row
+        """Raises NotFound for an event that Remit has never seen."""
+        return find_place(self.account, id)
 
     def calendar_of(self, path: str) -> Calendar:
         """The calendar that a resource lies in. Raises NotFound."""

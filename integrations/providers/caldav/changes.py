@@ -7,9 +7,8 @@ get marks and nothing else: what they hold is read in by a sync, and is no news.
 added later is news, all of it.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Literal
 
 from django.utils import timezone
 
@@ -17,43 +16,16 @@ from integrations.contracts import AccountRef, Event
 from integrations.contracts.events import ItemEvent
 from integrations.exceptions import Changed, Malformed, NotFound
 from integrations.models import CalendarMark, CalendarPlace
-from integrations.providers.caldav import events
 from integrations.providers.caldav.calendars import Calendars, Fetched, is_in, listed
 from integrations.providers.caldav.discovery import Calendar
+from integrations.providers.calendars.changes import Kind, Looked, gone, joined, seen
+from integrations.providers.calendars.ids import event_id
 from integrations.providers.dav import multistatus
 from integrations.providers.dav.session import Refused
 
 READ_AT_ONCE = 50
 MAX_STEPS = 100  # of a server that tells its changes bit by bit
 NO_ROOM = 507  # for more in this answer
-Kind = Literal["created", "updated", "deleted"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """What happened in one calendar, or a part of it: events, each with a name of its own that is
-    the same however often it is seen. Keep what is known in one transaction with them."""
-
-    events: tuple[tuple[str, ItemEvent], ...] = ()
-    places: tuple[CalendarPlace, ...] = ()
-    mark: CalendarMark | None = None
-    lost: CalendarMark | None = None  # of a calendar that is not there any more
-
-    def keep(self) -> None:
-        CalendarPlace.objects.bulk_create(
-            self.places,
-            update_conflicts=True,
-            unique_fields=["account", "event_id"],
-            update_fields=["etag", "parts", "changes"],
-        )
-        if self.mark:
-            CalendarMark.objects.update_or_create(
-                account_id=self.mark.account_id,
-                path=self.mark.path,
-                defaults={"token": self.mark.token},
-            )
-        if self.lost:
-            self.lost.delete()
 
 
 @dataclass(kw_only=True)
@@ -79,7 +51,7 @@ def look(account: AccountRef) -> Generator[Looked]:
             yield from _look(own, calendar, mark)
     for mark in marks.values():
         rows = [row for row in _places(own, mark.path).values() if row.etag]
-        yield _joined([_removed(own, row) for row in rows], lost=mark)
+        yield joined([_removed(own, row) for row in rows], lost=mark)
 
 
 def _first(own: Calendars, calendar: Calendar) -> Looked:
@@ -103,10 +75,10 @@ def _look(own: Calendars, calendar: Calendar, mark: CalendarMark) -> Generator[L
         step = changed[start : start + READ_AT_ONCE]
         found = list(own.fetch(calendar, step, at=timezone.now()))
         news.gone |= set(step) - {one.path for one in found}
-        seen = [_seen(own, one, known.get(one.path)) for one in found]
-        yield _joined(seen)
+        found_in = [_seen(own, one, known.get(one.path)) for one in found]
+        yield joined(found_in)
     removed = [known[path] for path in sorted(news.gone) if path in known and known[path].etag]
-    yield _joined([_removed(own, row) for row in removed], mark=_mark(own, mark.path, news.token))
+    yield joined([_removed(own, row) for row in removed], mark=_mark(own, mark.path, news.token))
 
 
 def _reported(own: Calendars, calendar: Calendar, token: str) -> _News | None:
@@ -167,39 +139,12 @@ def _removed(own: Calendars, row: CalendarPlace) -> Looked:
     return Looked(events=out, places=(row,))
 
 
-def _joined(
-    looks: Sequence[Looked], *, mark: CalendarMark | None = None, lost: CalendarMark | None = None
-) -> Looked:
-    return Looked(
-        events=tuple(event for one in looks for event in one.events),
-        places=tuple(row for one in looks for row in one.places),
-        mark=mark,
-        lost=lost,
-    )
-
-
 def _event(own: Calendars, row: CalendarPlace, kind: Kind, event: Event) -> tuple[str, ItemEvent]:
-    found = ItemEvent(
-        kind=kind,
-        user_id=own.account.external_user_id,
-        source="caldav",
-        source_id=event.id,
-        content_type="event",
-        data=event.model_dump(mode="json", exclude={"version"}),
-        timestamp=timezone.now(),
-    )
-    return f"caldav {row.changes} {row.etag}", found
+    return f"caldav {row.changes} {row.etag}", seen(own.account, kind, event)
 
 
 def _deleted(own: Calendars, row: CalendarPlace, id: str) -> tuple[str, ItemEvent]:
-    found = ItemEvent(
-        kind="deleted",
-        user_id=own.account.external_user_id,
-        source="caldav",
-        source_id=id,
-        timestamp=timezone.now(),
-    )
-    return f"caldav {row.changes} gone", found
+    return f"caldav {row.changes} gone", gone(own.account, id)
 
 
 def _places(own: Calendars, path: str) -> dict[str, CalendarPlace]:
@@ -209,8 +154,7 @@ def _places(own: Calendars, path: str) -> dict[str, CalendarPlace]:
 
 
 def _new_place(own: Calendars, path: str) -> CalendarPlace:
-    id = events.event_id(path)
-    return CalendarPlace(account_id=own.account.id, event_id=id, path=path)
+    return CalendarPlace(account_id=own.account.id, event_id=event_id(path), path=path)
 
 
 def _mark(own: Calendars, path: str, token: str) -> CalendarMark:

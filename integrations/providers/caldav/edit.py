@@ -12,7 +12,7 @@ from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
 from integrations.providers.caldav import lines, series
 from integrations.providers.caldav.events import MARK
-from integrations.providers.caldav.series import planned_in
+from integrations.providers.calendars.ids import planned_in
 
 TEXTS = {"title": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"}
 KNOWN = frozenset({*TEXTS, "start", "end", "attendees", "status"})

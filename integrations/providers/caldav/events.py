@@ -1,14 +1,12 @@
 """Events out of what a calendar server keeps: one resource is an event, or a series with all that
 was moved in it (RFC 4791, 4.1). Read in a child process: strangers wrote it.
 
-The id of an event is made from the path of its resource, never from its UID, which is chosen by
-who invites. One that was moved within a series has the id of the series and its planned start.
+The place of an event is the path of its resource (`integrations.providers.calendars.places`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from hashlib import sha256
 
 from pydantic import ValidationError
 
@@ -19,22 +17,12 @@ from integrations.imports.calendar_files import MAX_ATTENDEES
 from integrations.ports.calendar import occurrence_id
 from integrations.providers.caldav import lines
 from integrations.providers.caldav.child import FOUND, Found
-from integrations.providers.caldav.series import LATER, at_of, planned_in
+from integrations.providers.calendars.ids import LATER, at_of, event_id, planned_in
 
 CHILD = Child("integrations.providers.caldav.child")
 MARK = "X-REMIT-ACTION"
 MAX_RESOURCE_BYTES = 1024 * 1024
 MAX_EVENTS = 500  # in one resource
-ID_CHARS = 32
-
-
-def event_id(path: str) -> str:
-    return f"event-{sha256(path.encode()).hexdigest()[:ID_CHARS]}"
-
-
-def place_id(id: str) -> str:
-    """The id of the resource that an event is in."""
-    return id.partition("_")[0]
 
 
 def read(

@@ -1,6 +1,6 @@
 """Reads of somebody's calendars."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import IO
 
@@ -9,11 +9,12 @@ from django.utils import timezone
 from integrations.contracts import AccountRef, AnyItem, Change, Event, Named, Page, Rejected
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound
-from integrations.models import CalendarPlace
 from integrations.ports.calendar import CalendarReader
 from integrations.ports.evidence import Evidence
 from integrations.providers.caldav import events, evidence
 from integrations.providers.caldav.calendars import Calendars
+from integrations.providers.calendars.ids import place_id
+from integrations.providers.calendars.places import remember
 
 
 class CalDavReader:
@@ -64,7 +65,7 @@ class CalDavReader:
         calendar = own.calendar_of(path)
         found = own.open(path, is_own=calendar.is_own, at=at)
         present = {one.id: one for one in found.entries if isinstance(one, Event)}
-        one, series = present.get(id), present.get(events.place_id(id))
+        one, series = present.get(id), present.get(place_id(id))
         if one is None and series is not None and series.recurrence:
             one = events.read_one(series, found.raw, id, zone=self._account.time_zone)
         if one is None:
@@ -107,20 +108,6 @@ class CalDavReader:
                     next_cursor=rest or following,
                 )
         return Page(items=(), next_cursor=None)
-
-
-def remember(account: AccountRef, ids: Mapping[str, Sequence[str]]) -> None:
-    """By path: which events Remit has seen there. Which version of them that was is for `changes`
-    to note."""
-    places = {events.event_id(path): path for path in ids}
-    CalendarPlace.objects.bulk_create(
-        [CalendarPlace(account_id=account.id, event_id=id, path=places[id]) for id in places],
-        ignore_conflicts=True,
-    )
-    for row in CalendarPlace.objects.filter(account_id=account.id, event_id__in=places):
-        parts = sorted({*row.parts, *ids[row.path]})
-        if parts != row.parts:
-            CalendarPlace.objects.filter(pk=row.pk).update(parts=parts)
 
 
 open_reader: Callable[[AccountRef], CalendarReader] = CalDavReader

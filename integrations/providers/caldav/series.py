@@ -6,34 +6,17 @@ Which of a series is meant is said as the planned start in an id (`integrations.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 
 from dateutil.rrule import rrulestr
 
 from integrations.contracts.field_types import find_zone
 from integrations.providers.caldav import lines
 from integrations.providers.caldav.lines import BadLines, Property
+from integrations.providers.calendars.ids import at_of, day_of
 
-LATER = "+on"  # in the id of one that stands for all later ones too
 OF_SERIES = ("RRULE", "EXRULE", "RDATE", "EXDATE")
 _UTC, _DAY = "%Y%m%dT%H%M%SZ", "%Y%m%d"
-
-
-def planned_in(id: str) -> str:
-    """The planned start that an id names; empty for that of an event or a whole series."""
-    return id.partition("_")[2].removesuffix(LATER)
-
-
-def at_of(planned: str, *, zone: str) -> datetime:
-    """The moment; of a day its beginning in this zone. Raises ValueError."""
-    if "T" in planned:
-        return datetime.strptime(planned, _UTC).replace(tzinfo=UTC)
-    return datetime.combine(day_of(planned), time(), find_zone(zone) or UTC)
-
-
-def day_of(planned: str) -> date:
-    """Raises ValueError."""
-    return datetime.strptime(planned, _DAY).date()  # noqa: DTZ007  # a day has no zone
 
 
 def planned_of(found: Property | None, *, zone: str) -> str:

@@ -20,10 +20,10 @@ from integrations.ports.calendar import CalendarWriter
 from integrations.providers.caldav import edit, events
 from integrations.providers.caldav.calendars import Calendars
 from integrations.providers.caldav.edit import Author
-from integrations.providers.caldav.reader import remember
-from integrations.providers.caldav.series import planned_in
-
-Answer = dict[str, Any]
+from integrations.providers.calendars import writing
+from integrations.providers.calendars.ids import event_id as event_id_of, planned_in
+from integrations.providers.calendars.places import remember
+from integrations.providers.calendars.writing import Answer
 
 
 class Edit(Protocol):
@@ -55,7 +55,9 @@ class CalDavWriter:
             raise Rejected("the key is no name")
         url = urljoin(own.server.write_to, f"{key}.ics")
         path = urlsplit(url).path
-        row = self._start("create_event", key, path=path, event_id=events.event_id(path))
+        row = writing.begin(
+            self._account, key, "create_event", path=path, event_id=event_id_of(path)
+        )
         if row.done:
             return dict(row.answer)
         content = edit.create(fields, by=self._author(own, key))
@@ -66,7 +68,7 @@ class CalDavWriter:
             if events.mark_of(present) != key:
                 raise
         remember(self._account, {row.path: ()})
-        return self._done(row, etag)
+        return writing.finish(row, etag)
 
     def change_event(
         self, event_id: str, changes: Mapping[str, Any], *, revision: str | None, key: str
@@ -92,7 +94,7 @@ class CalDavWriter:
         except NotFound:
             if not was_sent:
                 raise
-        return self._done(row, "")
+        return writing.finish(row, "")
 
     def _replaced(
         self, operation: str, event_id: str, edited: Edit, *, revision: str | None, key: str
@@ -102,38 +104,22 @@ class CalDavWriter:
             return dict(row.answer)
         etag, raw = own.session.get(own.url(row.path))
         if events.mark_of(raw) == key:
-            return self._done(row, etag)
+            return writing.finish(row, etag)
         self._check(row, etag, revision)
         content = edited(raw, event_id, by=self._author(own, key))
-        return self._done(row, own.session.replace(own.url(row.path), content, etag=etag))
+        return writing.finish(row, own.session.replace(own.url(row.path), content, etag=etag))
 
     def _opened(self, operation: str, event_id: str, key: str) -> tuple[Calendars, CalendarWrite]:
         own = Calendars(self._account)
         path = own.place(event_id).path
-        return own, self._start(operation, key, path=path, event_id=event_id)
-
-    def _start(self, operation: str, key: str, *, path: str, event_id: str) -> CalendarWrite:
-        about = {"operation": operation, "path": path, "event_id": event_id}
-        row, _ = CalendarWrite.objects.get_or_create(
-            account_id=self._account.id, key=key, defaults=about
-        )
-        return row
+        return own, writing.begin(self._account, key, operation, path=path, event_id=event_id)
 
     def _check(self, row: CalendarWrite, etag: str, revision: str | None) -> None:
         """The server must be able to hold the write to the version that was looked at; which one
         that is stands in the row."""
         if not etag.startswith(STRONG):
             raise Rejected("The server does not tell versions apart, so nothing is changed here.")
-        if revision is not None and etag != revision:
-            raise Changed("it has another version by now")
-        row.etag_before = etag
-        row.save(update_fields=["etag_before", "changed_at"])
-
-    def _done(self, row: CalendarWrite, etag: str) -> Answer:
-        answer = {"id": row.event_id} | ({"revision": etag} if etag else {})
-        row.answer, row.done = answer, True
-        row.save(update_fields=["answer", "done", "changed_at"])
-        return answer
+        writing.note_version(row, etag, revision)
 
     def _author(self, own: Calendars, key: str) -> Author:
         return Author(

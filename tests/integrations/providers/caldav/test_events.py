@@ -6,6 +6,7 @@ import pytest
 
 from integrations.contracts import Event, Rejected
 from integrations.providers.caldav import events
+from integrations.providers.calendars.ids import event_id, place_id
 from tests.calendar_world import event
 
 PATH = "/nora/work/a.ics"
@@ -35,7 +36,7 @@ def test_an_event_without_an_organiser_is_the_owners() -> None:
     found = only(event("Plan"))
 
     assert (found.title, found.created_by, found.updated_at) == ("Plan", OWNER, AT)
-    assert found.id == events.event_id("/nora/work/0.ics")
+    assert found.id == event_id("/nora/work/0.ics")
     assert only(event("Plan"), owner="").created_by == ""
 
 
@@ -78,7 +79,7 @@ def test_one_that_was_moved_in_a_series_names_it_and_its_planned_start() -> None
     assert isinstance(one, Event)
     assert series.recurrence == "RRULE:FREQ=WEEKLY"
     assert (one.id, one.series_id) == (f"{series.id}_20260316T100000Z", series.id)
-    assert events.place_id(one.id) == series.id
+    assert place_id(one.id) == series.id
 
 
 @pytest.mark.parametrize(
