@@ -36,7 +36,7 @@ def _mail(name: str, ability: str, grades: str) -> Operation:
 
 
 def _events(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "Radicale", "Xandikos")
+    servers = ("Sandbox", "Radicale", "Xandikos", "Google Calendar")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -58,6 +58,7 @@ SERVERS = {
     "Gmail": "Gmail (a fake)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
+    "Google Calendar": "Google Calendar (a fake)",
     "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
     "GitHub": "GitHub (a fake)",
     "Jira Cloud": "Jira Cloud (a fake)",
@@ -76,12 +77,12 @@ OPERATIONS = (
     _mail("send once and file as sent", "Send, answer and forward", "ACBBC"),
     _mail("answer in the thread", "Send, answer and forward", "ACBBC"),
     _mail("forward", "Send, answer and forward", "ACBBC"),
-    _events("create an event once", "Create events", "A", "A", "A"),
-    _events("change an event", "Change and cancel events", "A", "A", "A"),
-    _events("refuse to change what has changed", "Change and cancel events", "A", "A", "A"),
-    _events("cancel an event once", "Change and cancel events", "A", "A", "A"),
-    _events("move one of a series", "Change and cancel events", "A", "A", "A"),
-    _events("invite people", "Invite people", "A", NO, "A"),
+    _events("create an event once", "Create events", "A", "A", "A", "A"),
+    _events("change an event", "Change and cancel events", "A", "A", "A", "A"),
+    _events("refuse to change what has changed", "Change and cancel events", "A", "A", "A", "A"),
+    _events("cancel an event once", "Change and cancel events", "A", "A", "A", "A"),
+    _events("move one of a series", "Change and cancel events", "A", "A", "A", "A"),
+    _events("invite people", "Invite people", "A", NO, "A", "A"),
     _files("create a document once", "Create documents", "A", "A"),
     _files("add to a document once", "Add to documents", "A", "A"),
     _files("refuse to add to a document that has changed", "Add to documents", "A", "A"),

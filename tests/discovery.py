@@ -11,9 +11,10 @@ from typing import Any
 
 def as_openapi(document: Mapping[str, Any]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
+    everywhere = document.get("parameters", {})
     for method in _methods(document):
         path = f"/{document['servicePath']}{method['flatPath']}"
-        paths.setdefault(path, {})[method["httpMethod"].lower()] = _operation(method)
+        paths.setdefault(path, {})[method["httpMethod"].lower()] = _operation(method, everywhere)
     schemas = {name: _schema(one) for name, one in document["schemas"].items()}
     return {"paths": paths, "components": {"schemas": schemas}}
 
@@ -24,11 +25,11 @@ def _methods(resource: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _methods(inner)
 
 
-def _operation(method: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(method: Mapping[str, Any], everywhere: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "parameters": [
             {"name": name, "in": one["location"], "schema": _parameter(one)}
-            for name, one in method.get("parameters", {}).items()
+            for name, one in {**everywhere, **method.get("parameters", {})}.items()
         ],
         "responses": {"200": _content(method.get("response"))},
     }

@@ -195,6 +195,31 @@ CALDAV = Provider(
         ),
     ),
 )
+# The same at Google, over its own API.
+GOOGLE_CALENDAR = Provider(
+    name="google_calendar",
+    label="Google Calendar",
+    connectors=(
+        Connector(
+            source="google_calendar",
+            kind="calendar",
+            label="Calendar (Google)",
+            content_type="event",
+            item_type=Event,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="A",
+                conditional_write=True,
+                repeat="by_precondition",
+                repeats={"create_event": "by_key"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # Files of somebody's own. Their server takes a new file under its name once and changes only the
 # version that was looked at; a move that was made cannot be made again.
 WEBDAV = Provider(
@@ -304,6 +329,7 @@ PROVIDERS: tuple[Provider, ...] = (
     JMAP,
     GOOGLE_MAIL,
     CALDAV,
+    GOOGLE_CALENDAR,
     WEBDAV,
     GITHUB,
     JIRA,

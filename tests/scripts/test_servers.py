@@ -25,7 +25,7 @@ from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.request_tracker.session import RtSession
 from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
-from tests import google_world, jira_world as jira, rt_world
+from tests import google_calendar_world, google_world, jira_world as jira, rt_world
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.file_world import needs_files, running_files
@@ -37,6 +37,7 @@ from tests.integrations.providers.rooms import (
     ServedCalendar,
     ServedFiles,
     ServedGmail,
+    ServedGoogleCalendar,
     ServedMailbox,
     ServedTickets,
     ServedTracker,
@@ -60,6 +61,7 @@ MARKS = {
     "WsgiDAV": [needs_files],
     "Xandikos": [missing("xandikos")],
 }
+SOURCES_AT_GOOGLE = {"calendar": "google_calendar"}
 SOURCES = {"mail": "mailbox", "calendar": "diary", "files": "drive", "issues": "tracker"}
 
 
@@ -71,6 +73,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Cyrus": running_cyrus,
         "GitHub": running_github,
         "Gmail": google_world.running_gmail,
+        "Google Calendar": google_calendar_world.running_google_calendar,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
         "RT": running_rt,
@@ -115,6 +118,12 @@ def opened(
             source = "github_issues" if name == "GitHub" else "jira_issues"
             row = kept(source, jira.ADDRESS, jira.ADDRESS, found.server, secret=tracker.token)
             return ServedTracker(account=row.ref(), tracker=tracker)
+        if name.startswith("Google"):
+            google = mail_servers(name)
+            google.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(google.trusted))
+            row = at_google(SOURCES_AT_GOOGLE[kind], google.api)
+            return ServedGoogleCalendar(account=row.ref(), google=google)
         if kind == "calendar":
             server = calendar_servers(name.lower())
             server.clear()
@@ -133,13 +142,7 @@ def opened(
             gmail = mail_servers(name)
             gmail.clear()
             monkeypatch.setenv("SSL_CERT_FILE", str(gmail.trusted))
-            tokens = Tokens(
-                access=google_world.TOKEN,
-                refresh="r",
-                expires_at=timezone.now() + timedelta(hours=1),
-            )
-            me, servers = google_world.ADDRESS, {"api": gmail.api}
-            row = kept("google_mail", me, me, servers, secret=tokens.to_text())
+            row = at_google("google_mail", gmail.api)
             return ServedGmail(account=row.ref(), gmail=gmail)
         world = mail_servers(name)
         monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
@@ -153,6 +156,12 @@ def opened(
     yield open_
     connection.close_idle()
     http.close_clients()
+
+
+def at_google(source: str, api: str) -> Account:
+    me, until = google_world.ADDRESS, timezone.now() + timedelta(hours=1)
+    tokens = Tokens(access=google_world.TOKEN, refresh="r", expires_at=until)
+    return kept(source, me, me, {"api": api}, secret=tokens.to_text())
 
 
 def kept(
@@ -262,6 +271,7 @@ LISTS = {
     "Sandbox": (*FOLDERS, "folder_clients"),
     **dict.fromkeys(("Dovecot", "Cyrus"), (*FOLDERS, "folder:Clients")),
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
+    "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
     "WsgiDAV": ("files", "folder", "folder:Clients"),
     "GitHub": (*PROJECTS, PLANS),
     "RT": (*PROJECTS, rt_world.QUEUE),

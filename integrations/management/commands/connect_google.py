@@ -1,4 +1,5 @@
-"""`manage.py connect_google`: somebody's own mailbox at Gmail, tried before anything is stored."""
+"""`manage.py connect_google`: an account of somebody's own at Google, tried before anything is
+stored."""
 
 import secrets
 from collections.abc import Mapping
@@ -15,22 +16,28 @@ from integrations.models import Organisation
 from integrations.providers.connectable import Found
 from integrations.providers.google.servers import HOW_LONG
 
+# What to connect, as the command calls it.
+SOURCES = {"mail": "google_mail", "calendar": "google_calendar"}
 BY = "manage.py connect_google"
 THANKS = b"Signed in. Go back to the command; this page can be closed."
 
 
 class Command(BaseCommand):
     help = (
-        "Connects a mailbox at Gmail: its user signs in at Google's own page in a browser on this "
-        "machine, Remit says what it can do and prove there, and stores it. Nothing is allowed at "
-        "first: it is read alone. Again for the same address, it takes a new consent. Set "
+        "Connects a mailbox or calendars at Google: their user signs in at Google's own page in a "
+        "browser on this machine, Remit says what it can do and prove there, and stores it. "
+        "Nothing is allowed at first: it is read alone. Again for the same address, it takes a new "
+        "consent. Set "
         "GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET to those of a client of the kind “Desktop app”, "
         f"or of one with http://127.0.0.1:PORT/ among its addresses. {HOW_LONG}"
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("address")
-        parser.add_argument("--user", required=True, help="Whose mailbox: the user's id.")
+        parser.add_argument("--user", required=True, help="Whose account: the user's id.")
+        parser.add_argument(
+            "--what", choices=[*SOURCES], default="mail", help="Each is a consent of its own."
+        )
         parser.add_argument("--organisation", default="default", help="By its slug (%(default)s).")
         parser.add_argument(
             "--display-name", default="", help="As it stands beside the address in mail."
@@ -52,7 +59,7 @@ class Command(BaseCommand):
             user_name=options["address"],
             display_name=options["display_name"],
             time_zone=options["time_zone"],
-            source="google_mail",
+            source=SOURCES[options["what"]],
         )
         by = f"{BY} {secrets.token_hex(8)}"
         with connect_mailbox.sentences(), WayBack(options["port"]) as back:
@@ -66,13 +73,16 @@ class Command(BaseCommand):
         self.stdout.write(
             "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
             "Nothing is allowed yet. Next:\n"
-            f"  manage.py policy --user {options['user']} --source google_mail import "
-            "--preset new-account --apply\n      lets the agent put mail away, label it and draft "
-            "answers; it asks before it sends"
+            f"  manage.py policy --user {options['user']} --source {wish.source} import "
+            "--preset new-account --apply\n      lets the agent do what is easily undone; it asks "
+            "before anything reaches somebody else"
         )
 
     def say(self, found: Found) -> None:
-        self.stdout.write(f"Signed in at {found.host}: {found.mails} mails in the inbox.")
+        there = f"{found.mails} mails in the inbox"
+        if found.mails is None:
+            there = ", ".join(found.calendars or ()) or "nothing"
+        self.stdout.write(f"Signed in at {found.host}: {there}.")
         for one in found.abilities:
             self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")
 

@@ -53,7 +53,8 @@ CONNECTABLE = Connectable(
             placeholder="https://dav.example.org",
         ),
     ),
-    note="Outlook.com takes no passwords from programs, and neither does Google for calendars.",
+    note="Outlook.com takes no passwords from programs, and neither does Google for calendars: "
+    "those are connected by a sign-in at Google.",
     port_kind="calendar",
     command="connect_calendar",
     look=look,

@@ -60,8 +60,8 @@ def find_urls(address: str) -> tuple[str, ...]:
     domain = address.rpartition("@")[2].lower()
     if domain in NO_PASSWORDS:
         raise Rejected(
-            "This provider takes no passwords from programs for calendars, and signing in through "
-            "its page is not built yet."
+            "This provider takes no passwords from programs for calendars. Calendars at Google are "
+            "connected by themselves, at its own page; those of Outlook.com can't be yet."
         )
     if domain in KNOWN:
         return (_well_known(KNOWN[domain]),)

@@ -18,6 +18,11 @@ GOOGLE = AuthorizationServer(
 )
 MODIFY_MAIL = "https://www.googleapis.com/auth/gmail.modify"
 MAIL_API = "https://gmail.googleapis.com/gmail/v1"
+_CALENDAR = "https://www.googleapis.com/auth/calendar"
+READ_CALENDARS = f"{_CALENDAR}.calendarlist.readonly"
+READ_EVENTS = f"{_CALENDAR}.events.readonly"
+WRITE_OWN_EVENTS = f"{_CALENDAR}.events.owned"
+CALENDAR_API = "https://www.googleapis.com/calendar/v3"
 HOW_LONG = (
     "How long the consent lasts, Google decides by the kind of project that the client belongs to. "
     "Internal to a Workspace: until somebody takes it back. Published and verified: the same; "

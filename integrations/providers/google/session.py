@@ -136,7 +136,7 @@ def session_of(account: AccountRef) -> GoogleSession:
     sign_in = credentials.open_sign_in(account)
 
     def slot() -> AbstractContextManager[None]:
-        return Gate(f"{account.source} {account.id}").slot()
+        return Gate(f"google {account.id}").slot()
 
     def token(refused: str) -> str:
         return tokens.access_token(account, GOOGLE, refused=refused)

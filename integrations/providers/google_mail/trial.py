@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from integrations.credentials.oauth import Tokens
-from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
-from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, missing, service
-from integrations.providers.google.session import GoogleSession, SignInRefused
+from integrations.providers.google import trial
+from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, service
 from integrations.providers.google_mail.answers import LabelSaid, Profile
 from integrations.providers.google_mail.mails import CHECKS_AS, ME
-from integrations.providers.trial_slots import slots
 
 SCOPES = (MODIFY_MAIL,)
 HOST = "gmail.googleapis.com"
@@ -31,36 +29,14 @@ class Tried:
 def try_account(found: Tokens, *, address: str, api: str = MAIL_API) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
-    if missing(SCOPES, found.scopes):
-        raise Rejected(
-            "Google was not told that Remit may read and change the mail. Begin again, and leave "
-            "every box at Google ticked."
-        )
-
-    def token(refused: str) -> str:
-        if refused:
-            raise SignInRefused("Google does not take the consent that it just gave.")
-        return found.access
-
-    session = GoogleSession(api, token, slot=slots())
-    try:
+    session = trial.session_with(found, api, scopes=SCOPES, what="read and change the mail")
+    with trial.explained(
+        "Google does not show this mailbox. Is the Gmail API switched on in the project that the "
+        "client belongs to, and Gmail for this user?"
+    ):
         profile = parse(Profile, session.get(f"{ME}/profile"))
         inbox = parse(LabelSaid, session.get(f"{ME}/labels/INBOX"))
-    except RateLimited as error:
-        raise RateLimited("Google takes no more requests now. Try again later.") from error
-    except Unavailable as error:
-        raise Unavailable("Google does not answer. Try again later.") from error
-    except ProviderError as error:
-        raise type(error)(
-            "Google does not show this mailbox. Is the Gmail API switched on in the project that "
-            "the client belongs to, and Gmail for this user?",
-            said=error.said,
-        ) from error
-    if profile.address.casefold() != address.casefold():
-        raise Rejected(
-            f"Somebody signed in as {profile.address}, and {address} is to be connected. Begin "
-            "again, and choose that one."
-        )
+    trial.check_who(profile.address, address)
     servers = service(api, ends_at=found.ends_at).to_json()
     return Tried(servers=servers, mails=inbox.mails, abilities=tuple(_abilities()))
 

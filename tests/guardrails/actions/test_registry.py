@@ -23,8 +23,8 @@ from tests.guardrails.office import Office
 from tests.guardrails.values import account
 
 WRITTEN_TO = {
-    *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "jira", "mcp"),
-    *("github_issues", "jira_issues", "rt_tickets", "webdav"),
+    *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "google_calendar"),
+    *("github_issues", "jira", "jira_issues", "mcp", "rt_tickets", "webdav"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
@@ -46,6 +46,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "jmap",
         "google_mail",
         "caldav",
+        "google_calendar",
         "webdav",
         "github_issues",
         "jira_issues",

@@ -16,6 +16,7 @@ from integrations.ports.registry import BY_SOURCE
 from integrations.providers.caldav import trial as caldav_trial
 from integrations.providers.github import trial as github_trial
 from integrations.providers.github.servers import read_server
+from integrations.providers.google_calendar import trial as google_calendar_trial
 from integrations.providers.google_mail import trial as gmail_trial
 from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
@@ -30,6 +31,7 @@ from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
 from tests.file_world import FileServer
 from tests.github_world import PLANS, GitHub
+from tests.google_calendar_world import GoogleCalendar
 from tests.google_world import Gmail
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
@@ -235,6 +237,28 @@ class ServedCalendar(Room):
 
     def titles(self) -> list[str]:
         return self.server.titles()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedGoogleCalendar(Room):
+    """At the fake of Google Calendar, as its user's own browser shows it. No test leaves a request
+    or an answer behind that Google does not describe."""
+
+    google: GoogleCalendar
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=google_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = google_calendar_trial.try_account(
+            tokens, address=self.account.address, api=self.google.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def put_event(self, name: str, title: str, *, weekly: bool = False) -> None:
+        self.google.put(name, title, weekly=weekly)
+
+    def titles(self) -> list[str]:
+        assert self.google.problems == []
+        return self.google.titles()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ def test_not_so_fast_makes_every_process_wait(
         box.reader.labels()
 
     forget_slots()
-    with pytest.raises(RateLimited), Gate(f"google_mail {box.account.id}").slot():
+    with pytest.raises(RateLimited), Gate(f"google {box.account.id}").slot():
         pass
 
 
