@@ -1,5 +1,7 @@
 """What is new in calendars at Google, whatever becomes of its tokens."""
 
+from typing import Any
+
 import pytest
 
 from integrations.contracts import Event
@@ -58,7 +60,7 @@ def test_one_of_a_series_that_somebody_moves_or_cancels_is_told_by_itself(box: B
     box.look()
     series = box.id_of("Weekly")
     planned = {"dateTime": "2026-03-16T10:00:00Z"}
-    about = {"recurringEventId": "weekly", "originalStartTime": planned}
+    about: dict[str, Any] = {"recurringEventId": "weekly", "originalStartTime": planned}
     box.google.put("weekly_20260316T100000Z", "Moved", **about)
     box.google.put(
         "weekly_20260323T100000Z",

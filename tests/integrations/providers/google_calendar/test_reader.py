@@ -1,6 +1,7 @@
 """Reads of calendars at Google."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def test_every_event_comes_once_over_pages_and_calendars(box: Box) -> None:
 
 
 def test_a_window_holds_what_takes_place_in_it(box: Box) -> None:
-    day = {"start": {"date": "2026-03-12"}, "end": {"date": "2026-03-13"}}
+    day: dict[str, Any] = {"start": {"date": "2026-03-12"}, "end": {"date": "2026-03-13"}}
     box.google.put("day", "Day", **day)
     box.google.put("before", "Before")
     since, until = datetime(2026, 3, 11, tzinfo=UTC), datetime(2026, 3, 20, tzinfo=UTC)

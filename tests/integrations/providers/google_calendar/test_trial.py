@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from integrations.credentials.oauth import Tokens
 from integrations.exceptions import NotPermitted, Rejected
+from integrations.providers.google.servers import READ_EVENTS
 from integrations.providers.google_calendar import trial
 from integrations.providers.google_calendar.connectable import CONNECTABLE
 from tests.google_calendar_world import ADDRESS, TEAM, TOKEN, GoogleCalendar
@@ -28,7 +29,7 @@ def test_what_is_there_is_said_before_anything_is_stored(google: GoogleCalendar)
 
 def test_half_a_yes_another_user_and_an_api_that_is_off_are_said(google: GoogleCalendar) -> None:
     with pytest.raises(Rejected, match="read the calendars and change the user's own"):
-        trial.try_account(tokens(trial.READ_EVENTS), address=ADDRESS, api=google.api)
+        trial.try_account(tokens(READ_EVENTS), address=ADDRESS, api=google.api)
     with pytest.raises(Rejected, match=f"signed in as {ADDRESS}, and tom@office.test"):
         trial.try_account(tokens(), address="tom@office.test", api=google.api)
     google.refuse = [Refuse(403, {"error": {"errors": [{"reason": "accessNotConfigured"}]}})]
