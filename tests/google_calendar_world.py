@@ -27,7 +27,7 @@ from tests.tracker_world import Call, FakeTracker, Refuse, serving_tracker
 TOKEN, ADDRESS = "ya29.open-sesame", "nora@office.test"
 TEAM = "c_team@group.calendar.google.com"
 ROOM = Path(__file__).parent / "integrations" / "providers"
-STAMP = "%Y%m%dT%H%M%SZ"
+IN_ID = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(kw_only=True)
@@ -173,7 +173,7 @@ class GoogleCalendar(FakeTracker):
         series = self._find(calendar, id)
         for at in self._planned(series):
             if query.get("originalStart") in (None, f"{at:%Y-%m-%dT%H:%M:%SZ}"):
-                yield self._find(calendar, f"{id}_{at:{STAMP}}")
+                yield self._find(calendar, f"{id}_{at:{IN_ID}}")
 
     def _planned(self, series: dict[str, Any]) -> list[datetime]:
         if not (rules := series.get("recurrence")):
@@ -185,7 +185,7 @@ class GoogleCalendar(FakeTracker):
             return found
         series = self.events.get((calendar, id.partition("_")[0]))
         for at in self._planned(series) if series and series["status"] != "cancelled" else ():
-            if series and f"{series['id']}_{at:{STAMP}}" == id:
+            if series and f"{series['id']}_{at:{IN_ID}}" == id:
                 return _one_of(series, id, at)
         raise _error(404, "notFound")
 
@@ -218,7 +218,7 @@ def _one_of(series: dict[str, Any], id: str, at: datetime) -> dict[str, Any]:
     return {
         **named,
         "id": id,
-        "etag": f'"{series["etag"].strip(chr(34))}-{at:{STAMP}}"',
+        "etag": f'"{series["etag"].strip(chr(34))}-{at:{IN_ID}}"',
         "recurringEventId": series["id"],
         **{name: {"dateTime": f"{one:%Y-%m-%dT%H:%M:%SZ}"} for name, one in times.items()},
     }

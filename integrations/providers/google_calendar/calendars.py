@@ -77,7 +77,7 @@ class Calendars:
 
     def open(self, event_id: str) -> tuple[str, EventSaid]:
         """Where this very event is, and what is there. Raises NotFound for one that Remit has never
-        seen, and for one that there never was; one that is gone may still be told of."""
+        seen, and for one that there never was; one that is gone may still be there, cancelled."""
         path = find_place(self.account, event_id).path
         return self.at(path, planned_in(event_id))
 

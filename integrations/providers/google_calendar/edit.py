@@ -80,6 +80,6 @@ def _people(wanted: Sequence[str], before: EventSaid | None) -> list[dict[str, A
         person = known.get(address.lower())
         if person is None and not is_addr_spec(address):
             raise Rejected("an attendee without a plain address")
-        kept = {"responseStatus": person.answered} if person and person.answered else {}
-        found.append({"email": address, **kept})
+        answer = {"responseStatus": person.answered} if person and person.answered else {}
+        found.append({"email": address, **answer})
     return found

@@ -3,7 +3,7 @@ module.
 
 A new event has an id made from its key: Google takes it once. A change is made on the version that
 was looked at and no other. Each write is a row (`CalendarWrite`), committed before Google is
-called, and everybody who attends is told by Google itself (`sendUpdates`).
+called, and everybody who attends hears of it from Google itself (`sendUpdates`).
 """
 
 from collections.abc import Callable, Mapping

@@ -55,7 +55,7 @@ def test_what_was_made_long_ago_in_a_calendar_that_is_added_is_no_new_event(box:
     assert {id for kind, id in box.look() if kind == "deleted"} == gone
 
 
-def test_one_of_a_series_that_somebody_moves_or_cancels_is_told_by_itself(box: Box) -> None:
+def test_one_of_a_series_that_somebody_moves_or_cancels_comes_by_itself(box: Box) -> None:
     box.google.put("weekly", "Weekly", weekly=True)
     box.look()
     series = box.id_of("Weekly")

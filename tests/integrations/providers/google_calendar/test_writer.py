@@ -25,7 +25,7 @@ def older() -> None:
     CalendarWrite.objects.update(changed_at=timezone.now() - BEFORE)
 
 
-def test_guests_are_told_of_each_write_and_nobody_is_where_there_are_none(box: Box) -> None:
+def test_guests_hear_of_each_write_and_nobody_does_where_there_are_none(box: Box) -> None:
     alone = box.writer.create_event(LUNCH, key="remit-1")
     assert box.google.told == []
 
@@ -125,7 +125,8 @@ def test_only_who_invited_changes_an_event_and_only_in_a_calendar_of_their_own(b
 
     toms, teams = box.id_of("Tom's"), box.id_of("Team's")
     change = partial(box.writer.change_event, changes={"title": "X"})
-    for number, write in enumerate((change, box.writer.cancel_event)):
+    writes: tuple[Callable[..., object], ...] = (change, box.writer.cancel_event)
+    for number, write in enumerate(writes):
         with pytest.raises(Rejected):
             write(toms, revision=None, key=f"remit-{number}")
         with pytest.raises(NotPermitted):
@@ -164,7 +165,7 @@ def test_the_times_of_a_series_of_which_some_were_moved_stay(box: Box) -> None:
     assert box.google.titles() == ["Daily"]
 
 
-def test_days_stay_days_and_become_hours_where_they_are_told_to(box: Box) -> None:
+def test_days_stay_days_and_become_hours_where_hours_are_given(box: Box) -> None:
     box.google.put("day", "Day", start={"date": "2026-03-12"}, end={"date": "2026-03-13"})
     id = box.id_of("Day")
     days = {"start": "2026-03-14T00:00:00+00:00", "end": "2026-03-15T00:00:00+00:00"}
