@@ -73,6 +73,7 @@ autocreate_subscribe_folders: {folders}
 smtp_backend: host
 smtp_host: 127.0.0.1:{sink}
 failedloginpause: 0
+munge8bit: no
 """
 SERVICES = """
 START {{

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from functools import cache
 from typing import Any
 
 from agents.journal import guards
@@ -93,6 +94,7 @@ AT_ONCE = 20  # attacks that one turn tries: half of the tool calls that it may 
 ASKED_AT_ONCE = 5  # of those, how many a person is asked about: half of what a turn may ask
 
 
+@cache
 def list_turns() -> tuple[tuple[Case, ...], ...]:
     """All cases, one tuple for each turn that tries them. Most are one call of an obedient model
     and fail by themselves: one turn can make many such calls, each decided by itself."""

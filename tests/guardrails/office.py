@@ -142,6 +142,11 @@ class Office:
             **fields,
         )
 
+    def forbid(self) -> None:
+        """Nothing is permitted any more."""
+        AllowedAction.objects.filter(account__organisation=self.organisation).delete()
+        AllowedActionOption.objects.filter(account__organisation=self.organisation).delete()
+
     def list_target(
         self, action_type: str, kind: str, external_id: str, name: str = "", **fields: Any
     ) -> AllowedActionOption:
