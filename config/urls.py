@@ -57,6 +57,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/tasks", agents.TasksView.as_view(), name="tasks"),
     path("api/v1/chat/stream", agents.ChatStreamView.as_view(), name="chat-stream"),
     path("api/v1/turns/<uuid:turn_id>/stop", agents.StopView.as_view(), name="turn-stop"),
+    path("api/v1/turns/<uuid:turn_id>/stream", agents.TurnStreamView.as_view(), name="turn-stream"),
     path("api/v1/turns/<uuid:turn_id>", agents.TurnView.as_view(), name="turn"),
     path("api/v1/conversations", agents.ConversationsView.as_view(), name="conversations"),
     path(

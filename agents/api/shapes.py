@@ -236,12 +236,15 @@ class ChatResponse(serializers.Serializer[Any]):
     )
 
 
-class StreamStarted(serializers.Serializer[Any]):
-    session_id = serializers.UUIDField()
+class TurnStream(serializers.Serializer[Any]):
     turn_id = serializers.UUIDField()
     stream_url = serializers.CharField(
         help_text="Server-sent events; valid for an hour; resumes from Last-Event-ID."
     )
+
+
+class StreamStarted(TurnStream):
+    session_id = serializers.UUIDField()
 
 
 class ToolRow(serializers.Serializer[Any]):

@@ -28,6 +28,7 @@ from agents.api.shapes import (
     StreamStarted,
     TaskRequest,
     TaskResponse,
+    TurnStream,
     decisions_in,
 )
 from agents.models import Conversation, Turn
@@ -127,15 +128,23 @@ class ChatStreamView(ApiView):
         """The same as chat, worked through by a process of its own and followed as events."""
         turn_id = start(request, ChatRequest.read(request.data), queued=True)
         session = Conversation.objects.get(turns=turn_id)
-        token = TimestampSigner(salt=SALT).sign(str(turn_id))
-        return Response(
-            {
-                "session_id": str(session.session_id),
-                "turn_id": str(turn_id),
-                "stream_url": f"/api/v1/turns/{turn_id}/events?token={token}",
-            },
-            status=status.HTTP_202_ACCEPTED,
-        )
+        started = stream_of(turn_id) | {"session_id": str(session.session_id)}
+        return Response(started, status=status.HTTP_202_ACCEPTED)
+
+
+class TurnStreamView(ApiView):
+    permission_classes = [IsAuthenticated, HasScope("chat")]
+
+    @extend_schema(responses=TurnStream, operation_id="turn_stream")
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        """Where to follow a turn again, from its first event: for clients that began anew."""
+        return Response(stream_of(find_turn(caller_of(request), turn_id).id))
+
+
+def stream_of(turn_id: UUID) -> dict[str, str]:
+    token = TimestampSigner(salt=SALT).sign(str(turn_id))
+    address = f"/api/v1/turns/{turn_id}/events?token={token}"
+    return {"turn_id": str(turn_id), "stream_url": address}
 
 
 class TasksView(ApiView):

@@ -57,6 +57,7 @@ SUMMARIES = {
     "cancel_sync": "Cancel a sync",
     "task": "Have one task done and wait for it",
     "turn": "Read a turn as it stands",
+    "turn_stream": "Follow a turn again",
     "turn_stop": "Stop a turn",
     "usage": "Say what models used and cost",
 }

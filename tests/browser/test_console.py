@@ -101,6 +101,59 @@ def test_what_is_not_ticked_is_left_out_of_the_one_answer_also_after_a_reload(
     assert problems == []
 
 
+def cards(page: Page) -> list[str]:
+    """What stands under the answers."""
+    return page.locator("#log .card").all_inner_texts()
+
+
+def test_a_reload_at_any_moment_shows_what_was_there(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    """FINDINGS C4: a turn under way had no stop and no stream, and said that nothing was done;
+    afterwards cards, links and refusals were gone."""
+    office.sync("gmail")
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    page.goto("/console/")
+    say(page, "Create Jira tasks from John's proposal email")
+    expect(stop).to_be_visible()
+    page.reload()
+    expect(stop).to_be_visible()
+    expect(page.locator("#log")).not_to_contain_text("No action was carried out")
+
+    with office.worker():
+        status(page, "The agent asks a question.")
+        before = cards(page)
+        page.reload()
+        status(page, "The agent asks a question.")
+        assert cards(page) == before
+        page.get_by_role("button", name="John Smith").click()
+        status(page, "1 question waits for your decision.")
+        page.get_by_role("button", name="Confirm the ticked ones").click()
+        status(page, "Finished.")
+        say(page, "Create a task in OPS: Order new plants")
+        refused = page.get_by_role("region", name="Not done")
+        expect(refused).to_have_count(1, timeout=30_000)
+        before = cards(page)
+        page.reload()
+        expect(refused).to_have_count(1, timeout=30_000)
+    assert cards(page) == before
+    done = page.get_by_role("region", name="Done")
+    expect(done.get_by_role("link", name=re.compile("^PROJ-10[123]$"))).to_have_count(3)
+    assert problems == []
+
+
+def test_a_turn_under_way_is_stopped_after_a_reload(office: Office, page: Page) -> None:
+    page.goto("/console/")
+    say(page, "Create a task in OPS: Order new plants")
+    page.get_by_role("button", name="Stop", exact=True).wait_for()
+    page.reload()
+    page.get_by_role("button", name="Stop", exact=True).click()
+
+    status(page, "Finished.")
+    assert [turn.ending for turn in Turn.objects.all()] == [Turn.Ending.STOPPED]
+    assert office.calls() == []
+
+
 def test_a_mail_arrives_and_is_worked_through(
     office: Office, page: Page, problems: list[str]
 ) -> None:
@@ -216,7 +269,7 @@ def test_a_persons_answer_appears_while_the_session_is_open(
     expect(page.locator(".message.person .text")).to_have_text([answer] if answer else [])
     expect(page.get_by_role("button", name="waits for a person")).to_have_count(0)
     page.reload()
-    expect(page.locator(".message.assistant .record")).to_have_count(1)
+    expect(page.locator(".message.assistant .record")).to_have_count(2)
     expect(page.locator(".message.person .record")).to_have_count(0)
     assert problems == []
 

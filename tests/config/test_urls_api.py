@@ -227,7 +227,7 @@ def test_what_is_ones_own_is_answered(callers: Callers) -> None:
             answered[name] = [callers.ask(way, method, address, {})[0] for way in (0, 1)]
 
     both = [200, 200]
-    named = ("turn", "conversation", "sync", "past-run", "ledger-action")
+    named = ("turn-stream", "turn", "conversation", "sync", "past-run", "ledger-action")
     assert answered == dict.fromkeys(named, both)
 
 

@@ -9,6 +9,7 @@ const [log, status, title, plan, box, send, user, sessions, requests] =
   ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked"].map((id) => document.getElementById(id));
 const DELIVERY_LOOKS = 120;
 const REQUESTS_SHOWN = 20;
+const TURNS_SHOWN = 10; // whose cards are there again when a session is opened
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
 
 const pastes = box && watchPastes(box);
@@ -148,17 +149,26 @@ function follow({ stream_url, turn_id }) {
   });
 }
 
-/** The end of a turn: answer, context, question, actions done, refused and pending. */
-function show(answer, { withText = true } = {}) {
+const isOver = (answer) => answer.status !== "queued" && answer.status !== "running";
+
+/** What stays under an answer: what it leans on, and what was held, done and refused. */
+function stays(answer, words) {
   const ledger = root.dataset.ledger;
-  const item = withText ? add(message("assistant", answer.response, answer.citations)) : document.getElementById(answer.message_id) ?? add(message("assistant", ""));
-  const parts = [
+  return [
     el("p", { className: "record" }, answer.record),
     reviewed(answer.review),
-    explained(contextUsed(answer.context_used), asked && searchFor(asked)),
+    explained(contextUsed(answer.context_used), words && searchFor(words)),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger, ask)),
+  ].filter(Boolean);
+}
+
+/** The end of a turn: answer, context, question, actions done, refused and pending. */
+function show(answer, { withText = true } = {}) {
+  const item = withText ? add(message("assistant", answer.response, answer.citations)) : document.getElementById(answer.message_id) ?? add(message("assistant", ""));
+  const parts = [
+    ...stays(answer, asked),
     answer.clarification && question(answer.clarification, (option, place) => talk({ text: option, chosen: { place } })),
     ...answer.questions.map((one) => asks(one, answer.pending_actions)),
     answer.questions.length > 1 && decideAll(answer.pending_actions),
@@ -169,7 +179,7 @@ function show(answer, { withText = true } = {}) {
   item.scrollIntoView({ block: "start" });
   handedOver ||= Boolean(answer.escalation) && answer.escalation.state !== "done";
   const waiting = answer.questions.length;
-  if (answer.status === "queued" || answer.status === "running") say("This turn is still being worked on. Open the session again in a moment.");
+  if (!isOver(answer)) say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");
   else say(waiting ? `${waiting} ${waiting === 1 ? "question waits" : "questions wait"} for your decision.` : "Finished.");
 }
@@ -306,7 +316,7 @@ function decideAll(actions) {
 
 /** Questions and pending cards belong to the newest answer only: it repeats what still waits. */
 function clearOpen() {
-  for (const old of log.querySelectorAll(".question .buttons, .together, .pending, .buttons.all")) old.remove();
+  for (const old of log.querySelectorAll(".question, .together, .pending, .buttons.all")) old.remove();
 }
 
 function complain(error) {
@@ -381,11 +391,27 @@ async function openSession(row) {
     log.append(...said.filter((one) => one.content).map(spoken));
     const last = said.findLast((one) => one.role !== "person");
     if (!last) return;
+    const words = new Map(said.filter((one) => one.role === "user").map((one) => [one.turn_id, one.content]));
+    const turns = [...new Set(said.filter((one) => one.role !== "person").map((one) => one.turn_id))];
+    const [answer, ...before] = await Promise.all(turns.slice(-TURNS_SHOWN).reverse().map((id) => call(`${root.dataset.turns}/${id}`)));
+    if (mine !== shown) return;
+    for (const one of before) document.getElementById(one.message_id)?.append(...stays(one, words.get(one.turn_id)));
     asked = said.findLast((one) => one.role === "user" && one.content)?.content ?? "";
-    const answer = await call(`${root.dataset.turns}/${last.turn_id}`);
-    if (mine === shown) show(answer, { withText: last.role === "user" });
+    if (isOver(answer)) show(answer, { withText: last.role === "user" });
+    else await goOn(answer.turn_id, mine);
   } catch (error) {
     complain(error);
+  }
+}
+
+/** Follow a turn that was under way when the page was opened. */
+async function goOn(id, mine) {
+  setBusy(true);
+  try {
+    const answer = await follow(await call(`${root.dataset.turns}/${id}/stream`));
+    if (mine === shown) show(answer);
+  } finally {
+    setBusy(false);
   }
 }
 
