@@ -7,20 +7,19 @@ from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin, UserAdmin as
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django_q.models import Failure, OrmQ, Schedule, Success
-from unfold.admin import TabularInline
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from integrations.models import Membership
 from integrations.web.admin_pages import ReadOnlyAdmin
-from integrations.web.bound_admin import BoundAdmin
+from integrations.web.bound_admin import BoundAdmin, RowsInline
 from integrations.web.staff import is_bound
 
 for model in (User, Group, Failure, OrmQ, Schedule, Success, Authenticator, EmailAddress):
     admin.site.unregister(model)
 
 
-class MembershipInline(TabularInline):  # type: ignore[misc]  # the theme is untyped
+class MembershipInline(RowsInline):
     model = Membership
     extra = 0
     verbose_name_plural = "organisations that they meet, unless they are superusers"

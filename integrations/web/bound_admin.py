@@ -9,7 +9,7 @@ from django.contrib.admin.filters import RelatedFieldListFilter
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from integrations.web import staff
@@ -43,6 +43,17 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]  # of any model
                 )
             error = ValidationError(named)
         super().add_error(field, error)
+
+
+class RowsInline(TabularInline):  # type: ignore[misc]  # the theme is untyped
+    """A table of rows that are changed with another. Each input is named by its column, which
+    the table itself says to those alone who see it."""
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        found = super().get_formset(request, obj, **kwargs)
+        for name, field in found.form.base_fields.items():
+            field.widget.attrs["aria-label"] = field.label or name.replace("_", " ")
+        return found
 
 
 class BoundAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped

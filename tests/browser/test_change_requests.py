@@ -9,7 +9,7 @@ from guardrails.approve import change_requests
 from guardrails.contracts import ActionRequest
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption, ChangeRequest
-from tests.browser.test_admin import BARE_INPUTS
+from tests.browser.pages import BARE_INPUTS
 from tests.browser.test_approvals import shoot
 from tests.browser.test_console import last, say, status
 from tests.browser.windows import find_too_narrow

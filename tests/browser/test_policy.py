@@ -11,7 +11,7 @@ from guardrails.contracts import ActionRequest
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction
 from integrations.models import Account
-from tests.browser.test_admin import BARE_INPUTS
+from tests.browser.pages import BARE_INPUTS
 from tests.browser.windows import PHONE, find_too_narrow
 from tests.guardrails.office import CHAT
 from tests.office import Office

@@ -21,7 +21,6 @@ from audit.models import ExecutedAgentAction, LedgerPolicy
 from guardrails.models import Approval
 from integrations.models import Account
 from tests.audit.entries import append_action
-from tests.browser.test_admin import addresses
 from tests.office import Office
 from tests.rows import Rows
 
@@ -133,6 +132,31 @@ def spoil_rows() -> Iterator[str]:
         if shown.has_view_permission(request):
             name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
             yield reverse(f"{name}_change", args=[row.pk])
+
+
+def addresses() -> Iterator[str]:
+    """The list of every model, its form for a new row, and the page of its first row."""
+    request = HttpRequest()
+    request.user = User.objects.get(username="operator")
+    for model, shown in admin.site._registry.items():
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield reverse(f"{name}_changelist")
+        if shown.has_add_permission(request):
+            yield reverse(f"{name}_add")
+        if row := shown.get_queryset(request).first():
+            yield reverse(f"{name}_change", args=[row.pk])
+    mailbox = Account.objects.filter(external_user_id="maya", source="gmail").first()
+    chosen = f"?account={mailbox.pk}" if mailbox else ""
+    yield reverse("admin:guardrails_policy_history")
+    yield reverse("admin:guardrails_person_import")
+    yield reverse("admin:integrations_account_connect")
+    yield reverse("admin:guardrails_ledger_reconciliation")
+    yield reverse("admin:guardrails_ledger_health")
+    yield reverse("admin:guardrails_policy_explain") + f"{chosen}&target=ada@client.com"
+    yield reverse("admin:guardrails_policy_simulate") + f"{chosen}&action=send_email"
+    if chosen:
+        yield reverse("admin:guardrails_policy_import") + f"{chosen}&preset=careful-mailbox"
+        yield reverse("admin:guardrails_policy_shadow") + chosen
 
 
 def test_nothing_that_strangers_wrote_runs_or_asks_anybody(

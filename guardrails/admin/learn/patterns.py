@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from unfold.admin import TabularInline
 from unfold.decorators import action, display
 
 from guardrails.admin.base import PolicyAdmin
@@ -18,7 +17,7 @@ from guardrails.facts.text import visible
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction
 from integrations.web.admin_pages import RowPage, operator
-from integrations.web.bound_admin import AutocompleteFilter
+from integrations.web.bound_admin import AutocompleteFilter, RowsInline
 
 PATTERN_COLOURS = {
     "Proposed": "info",
@@ -29,7 +28,7 @@ PATTERN_COLOURS = {
 }
 
 
-class PatternActionInline(TabularInline):  # type: ignore[misc]
+class PatternActionInline(RowsInline):
     model = PatternAction
     form = PatternActionForm
     extra = 0
