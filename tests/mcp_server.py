@@ -70,7 +70,7 @@ def offered() -> list[types.Tool]:
 
 
 @contextlib.contextmanager
-def running_tracker(*, stateful: bool = False) -> Iterator[Tracker]:
+def running_tracker(*, stateful: bool = False, port: int = 0) -> Iterator[Tracker]:
     """An issue tracker with a tool that creates and one that finds, until the block ends."""
     tracker = Tracker(tools=offered())
 
@@ -115,7 +115,7 @@ def running_tracker(*, stateful: bool = False) -> Iterator[Tracker]:
             send = _speaking(send, tracker.spoken)
         await app(scope, lambda: _next(first, receive), send)
 
-    with serving(entrance) as origin:
+    with serving(entrance, port=port) as origin:
         tracker.url = f"{origin}/mcp"
         try:
             yield tracker

@@ -72,14 +72,22 @@ def succeeded(
 
 
 def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> ActionResult | None:
-    """Close an open attempt as the provider says it went; never performs anything. With
-    `give_up` an attempt of which the provider knows nothing is closed as unknown, and one of
-    which it cannot tell becomes a question to a person; without, both are left open and the
-    answer is None. Raises ProviderError."""
+    """Close an open attempt as the provider says it went; never performs anything. One that came to
+    nothing is left open where a further attempt may follow. With `give_up` an attempt of which the
+    provider knows nothing is closed as unknown, and one of which it cannot tell becomes a question
+    to a person; without, both are left open and the answer is None. Raises ProviderError."""
     found = _evidence(account, attempt.idempotency_key) if account else None
     entry = outcomes.reopened(attempt, actor_type="recovery")
     if isinstance(found, Performed):
         return succeeded(entry, found.response, performed_at=found.at)
+    if account and isinstance(found, NotPerformed) and not _is_repeatable(entry, account):
+        return close(
+            entry,
+            status="failed",
+            reason=outcomes.failure(None),
+            error_code=INTERRUPTED,
+            payload={"proved_by": found.proof},
+        )
     if give_up:
         if isinstance(found, CannotTell) and not _is_asked(attempt):
             ledger.append(_unresolved(entry, now=timezone.now()))

@@ -7,7 +7,7 @@ from integrations.models.deliveries import Delivery, Outage
 from integrations.models.files import FilePlace, FileWrite
 from integrations.models.kept_answers import KeptAnswer
 from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWrite
-from integrations.models.mcp import McpServer, McpTool
+from integrations.models.mcp import McpCall, McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
 from integrations.models.shared import SharedEntry
@@ -33,6 +33,7 @@ __all__ = [
     "MailPlace",
     "MailState",
     "MailWrite",
+    "McpCall",
     "McpServer",
     "McpTool",
     "Membership",

@@ -8,7 +8,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from integrations.exceptions import ProviderError
-from integrations.models.accounts import Organisation
+from integrations.models.accounts import Account, Organisation
 from integrations.network import outgoing
 from integrations.ports.tools import tool_id
 
@@ -151,3 +151,35 @@ class McpTool(models.Model):
     def clean(self) -> None:
         if self.enabled and (self.unusable or self.gone_at):
             raise ValidationError({"enabled": self.unusable or "Its server no longer has it."})
+
+
+class McpCall(models.Model):
+    """One call of a tool under its idempotency key, committed before it is sent, because servers
+    keep no such keys."""
+
+    class State(models.TextChoices):
+        SENT = "sent", "Sent: the server may have done it"
+        REFUSED = "refused", "The server or its tool said no"
+        CALLED_OFF = "called_off", "Called off: nothing is sent under this key any more"
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mcp_calls")
+    key = models.CharField(max_length=200)
+    tool = models.ForeignKey(McpTool, on_delete=models.CASCADE, null=True, related_name="calls")
+    asked = models.JSONField(
+        default=dict, help_text="With what the tool is asked that shows what became of it."
+    )
+    wanted = models.CharField(
+        max_length=64, blank=True, help_text="A digest of what is to be seen then."
+    )
+    before = models.JSONField(
+        null=True, help_text="What was seen before, by id. Empty: it cannot be read back."
+    )
+    state = models.CharField(max_length=16, choices=State, default=State.SENT)
+    begun_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "key"], name="mcp_call_once")]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.key}"

@@ -11,11 +11,28 @@ ToolEffect = Literal["acting", "undoable", "reading"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the tool that shows what became of a call is asked, and what it must say.
+
+    `arguments` are its own by the call's that they repeat; `fixed` are always the same. Its answer
+    is one object, or a list of them that has the newest ones for sure: then `items` is the list's
+    place in it (“.”: the answer itself) and `id` what tells them apart. `same` are its fields by
+    the arguments that they repeat."""
+
+    arguments: Mapping[str, str]
+    fixed: Mapping[str, Any]
+    items: str
+    id: str
+    same: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ToolMeaning:
     """What somebody of Remit has read of a known tool. `place` are the arguments that together say
     where a call acts, `issue` those that name issues there, `receiver` those that name people, and
     `anything` those whose value may do what nobody described. `undo` says how it is taken back;
-    empty: not. `proof` is the tool that shows what became of a call."""
+    empty: not. `proof` is the tool that shows what became of a call; without a `reading` to a
+    person only."""
 
     server: str
     place: tuple[str, ...] = ()
@@ -24,6 +41,7 @@ class ToolMeaning:
     anything: tuple[str, ...] = ()
     undo: str
     proof: str
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
-"""Calling one tool. Only this provider's writer may import this module (import-linter holds it), so
-that no tool is called without a decision and a ledger row."""
+"""Calling one tool. Only this provider's writer may import this module, so that no tool is called
+without a decision and a ledger row, and what reads back what became of such a call (import-linter
+holds it)."""
 
 import json
 import math
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from integrations.exceptions import Changed
+from integrations.exceptions import Changed, Malformed
 from integrations.providers.mcp.contracts import storable
 from integrations.providers.mcp.conversation import Address, Sent
 from integrations.providers.mcp.listing import listed
@@ -40,35 +41,61 @@ def call(
     """
 
     async def work(session: "ClientSession", sent: Sent) -> dict[str, Any]:
-        # See integrations.providers.mcp.session.
-        from mcp.types import (  # noqa: PLC0415
-            CallToolRequest,
-            CallToolRequestParams,
-            CallToolResult,
-            InputRequiredResult,
-        )
-
-        now = {tool.name: tool for tool in await listed(session, sent)}
-        if name not in now or now[name].fingerprint(address.url) != fingerprint:
-            raise Changed("the server has changed the tool")
+        await _check(session, sent, address, name=name, fingerprint=fingerprint)
         sent.acting = not repeatable
-        # Not session.call_tool: it would hold the answer to a schema of the server's making, with
-        # regular expressions that may never end.
-        request = CallToolRequest(
-            params=CallToolRequestParams(
-                name=name, arguments=dict(arguments), _meta={"remit/idempotency-key": key}
-            )
-        )
-        answer = await session.send_request(
-            request, TypeAdapter(CallToolResult | InputRequiredResult)
-        )
-        if isinstance(answer, InputRequiredResult):
-            raise Failed("the tool asks for more, and nobody can answer that here")
-        if answer.is_error:
-            raise Failed("the tool says that it failed", said=short(_texts(answer)))
-        return _read_answer(answer)
+        meta = {"remit/idempotency-key": key}
+        return _read_answer(await _ask(session, name=name, arguments=arguments, meta=meta))
 
     return converse(address, work)
+
+
+def read(address: Address, *, name: str, fingerprint: str, arguments: Mapping[str, Any]) -> Any:
+    """The JSON that a tool which only reads answers, whole. Raises ProviderError; Malformed where
+    it is none."""
+
+    async def work(session: "ClientSession", sent: Sent) -> Any:
+        await _check(session, sent, address, name=name, fingerprint=fingerprint)
+        answer = await _ask(session, name=name, arguments=arguments, meta={})
+        if answer.structured_content is not None:
+            return answer.structured_content
+        try:
+            return json.loads(_texts(answer))
+        except (ValueError, RecursionError) as error:
+            raise Malformed("the tool answers no JSON") from error
+
+    return converse(address, work)
+
+
+async def _check(
+    session: "ClientSession", sent: Sent, address: Address, *, name: str, fingerprint: str
+) -> None:
+    now = {tool.name: tool for tool in await listed(session, sent)}
+    if name not in now or now[name].fingerprint(address.url) != fingerprint:
+        raise Changed("the server has changed the tool")
+
+
+async def _ask(
+    session: "ClientSession", *, name: str, arguments: Mapping[str, Any], meta: dict[str, Any]
+) -> "CallToolResult":
+    # See integrations.providers.mcp.session.
+    from mcp.types import (  # noqa: PLC0415
+        CallToolRequest,
+        CallToolRequestParams,
+        CallToolResult,
+        InputRequiredResult,
+    )
+
+    # Not session.call_tool: it would hold the answer to a schema of the server's making, with
+    # regular expressions that may never end.
+    params = CallToolRequestParams(name=name, arguments=dict(arguments), _meta=meta)
+    answer = await session.send_request(
+        CallToolRequest(params=params), TypeAdapter(CallToolResult | InputRequiredResult)
+    )
+    if isinstance(answer, InputRequiredResult):
+        raise Failed("the tool asks for more, and nobody can answer that here")
+    if answer.is_error:
+        raise Failed("the tool says that it failed", said=short(_texts(answer)))
+    return answer
 
 
 def _read_answer(answer: "CallToolResult") -> dict[str, Any]:

@@ -11,12 +11,30 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from integrations.ports.tools import ToolMeaning
+from integrations.ports.tools import Reading, ToolMeaning
 
 FOLDER = Path(__file__).parent / "known"
 Names = tuple[str, ...]
+
+
+class DescribedReading(BaseModel):
+    """How `proof` is asked, as `integrations.ports.tools.Reading` says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    arguments: Mapping[str, str]
+    fixed: Mapping[str, JsonValue] = {}
+    items: str = ""
+    id: str = ""
+    same: Mapping[str, str] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _tells_apart(self) -> "DescribedReading":
+        if bool(self.items) != bool(self.id):
+            raise ValueError("a list has items that an id tells apart")
+        return self
 
 
 class Described(BaseModel):
@@ -33,6 +51,7 @@ class Described(BaseModel):
     anything: Names = ()
     undo: str = Field(max_length=200)
     proof: str = Field(min_length=1, max_length=100)
+    reading: DescribedReading | None = None
 
     @property
     def arguments(self) -> Names:
@@ -75,4 +94,5 @@ def find(name: str, schema: Mapping[str, Any]) -> ToolMeaning | None:
         anything=described.anything,
         undo=described.undo,
         proof=described.proof,
+        reading=Reading(**dict(described.reading)) if described.reading else None,
     )

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from integrations.contracts import AccountRef
 from integrations.contracts.people import Correspondence, Correspondent
-from integrations.ports.evidence import CannotTell, Evidence
+from integrations.ports.evidence import Evidence
 from integrations.ports.tools import Tool, ToolsReader
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.session import has_upstream
-from integrations.providers.mcp import catalogue
+from integrations.providers.mcp import catalogue, readback
 
 
 class McpReader(DataServiceReader):
@@ -28,8 +28,7 @@ class McpReader(DataServiceReader):
         return catalogue.tool(self._account, tool_id)
 
     def evidence(self, key: str) -> Evidence:
-        """No server can be asked what it did: a person has to look there."""
-        return CannotTell(ask_again_at=None)
+        return readback.evidence(self._account, key)
 
 
 open_reader: Callable[[AccountRef], ToolsReader] = McpReader

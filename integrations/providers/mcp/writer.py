@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.exceptions import Changed
+from integrations.exceptions import Changed, ProviderError
 from integrations.ports.tools import ToolsWriter
-from integrations.providers.mcp import calls, catalogue
+from integrations.providers.mcp import calls, catalogue, readback
 
 
 class McpWriter:
@@ -25,14 +25,20 @@ class McpWriter:
         row = catalogue.row_of(self._account, tool_id)
         if not (row.enabled and row.server.enabled) or str(row.version) != revision:
             raise Changed("the tool is not the one that was decided on")
-        return calls.call(
-            catalogue.address(row.server, self._account),
-            name=row.name,
-            fingerprint=row.fingerprint,
-            arguments=arguments,
-            key=key,
-            repeatable=catalogue.effect_of(row) == "reading",
-        )
+        call = readback.begin(self._account, row, arguments, key=key)
+        try:
+            return calls.call(
+                catalogue.address(row.server, self._account),
+                name=row.name,
+                fingerprint=row.fingerprint,
+                arguments=arguments,
+                key=key,
+                repeatable=catalogue.effect_of(row) == "reading",
+            )
+        except ProviderError as error:
+            if not error.outcome_unknown:
+                readback.refuse(call)
+            raise
 
 
 open_writer: Callable[[AccountRef], ToolsWriter] = McpWriter

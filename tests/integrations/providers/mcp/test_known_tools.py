@@ -31,6 +31,9 @@ def test_a_description_is_of_a_tool_that_its_server_declares(
 
     assert sorted(described.arguments) == declared[name]  # each has one part
     assert described.proof in declared
+    if reading := described.reading:
+        assert {*reading.arguments, *reading.fixed} <= set(declared[described.proof])
+        assert {*reading.arguments.values(), *reading.same.values()} <= set(described.arguments)
     assert described.place or described.issue
     assert is_plain(name)
     found = known_tools.find(name, schema(*declared[name]))
