@@ -209,7 +209,8 @@ def describe_connection(account: Account) -> dict[str, Any]:
         "connection": health.in_words(account, now=timezone.now()),
         "is_connected": health.state_of(account) != "not_connected",
         "account": account,
-        "push": _push(account) if account.kind == "issues" else None,
+        "push": _push(account) if connectables.of(account.source).pushes else None,
+        "has_token": account.kind == "issues",
         "place": consent.place_of(account.source),
     }
 

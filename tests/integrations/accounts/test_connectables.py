@@ -7,6 +7,7 @@ import pytest
 from integrations import models
 from integrations.accounts import connectables, reads, writes
 from integrations.admin.connect_forms import ConnectForm
+from integrations.admin.connecting import describe_connection
 from integrations.exceptions import Rejected
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 
@@ -37,6 +38,23 @@ def test_a_source_and_an_account_name_one_pace() -> None:
     longest = models.Upstream._meta.get_field("name").max_length or 0
 
     assert all(len(f"{one} {uuid4()}") <= longest for one in connectables.ALL)
+
+
+@pytest.mark.django_db
+def test_a_webhook_is_offered_where_there_is_one_alone() -> None:
+    """Request Tracker has none, mailboxes and calendars neither."""
+    organisation = models.Organisation.objects.create(slug="acme", name="Acme")
+    offered = {
+        source
+        for source in connectables.ALL
+        if describe_connection(
+            models.Account.objects.create(
+                organisation=organisation, external_user_id="maya", source=source
+            )
+        )["push"]
+    }
+
+    assert offered == {"github_issues", "jira_issues"}
 
 
 def test_nobody_connects_a_source_of_the_data_service() -> None:
