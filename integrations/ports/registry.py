@@ -246,6 +246,24 @@ WEBDAV = Provider(
         ),
     ),
 )
+# Files at Google, to be read alone.
+GOOGLE_DRIVE = Provider(
+    name="google_drive",
+    label="Google Drive",
+    connectors=(
+        Connector(
+            source="google_drive",
+            kind="files",
+            label="Files (Google Drive)",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(days=183),
+            is_synced=True,
+            is_watched=True,
+            starts_turns=True,
+        ),
+    ),
+)
 # Issues of somebody's own, at a tracker that keeps no keys and holds no write to a version:
 # what became of a write is searched for, and nothing is repeated by itself.
 _tracker = partial(
@@ -331,6 +349,7 @@ PROVIDERS: tuple[Provider, ...] = (
     CALDAV,
     GOOGLE_CALENDAR,
     WEBDAV,
+    GOOGLE_DRIVE,
     GITHUB,
     JIRA,
     REQUEST_TRACKER,

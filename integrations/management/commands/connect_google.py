@@ -13,19 +13,20 @@ from integrations.accounts import connecting, consent
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
 from integrations.models import Organisation
+from integrations.ports.registry import BY_SOURCE
 from integrations.providers.connectable import Found
 from integrations.providers.google.servers import HOW_LONG
 
 # What to connect, as the command calls it.
-SOURCES = {"mail": "google_mail", "calendar": "google_calendar"}
+SOURCES = {"mail": "google_mail", "calendar": "google_calendar", "files": "google_drive"}
 BY = "manage.py connect_google"
 THANKS = b"Signed in. Go back to the command; this page can be closed."
 
 
 class Command(BaseCommand):
     help = (
-        "Connects a mailbox or calendars at Google: their user signs in at Google's own page in a "
-        "browser on this machine, Remit says what it can do and prove there, and stores it. "
+        "Connects a mailbox, calendars or files at Google: their user signs in at Google's own "
+        "page in a browser on this machine, Remit says what it can do and prove there, and stores it. "
         "Nothing is allowed at first: it is read alone. Again for the same address, it takes a new "
         "consent. Set "
         "GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET to those of a client of the kind “Desktop app”, "
@@ -70,6 +71,9 @@ class Command(BaseCommand):
             if options["try_only"]:
                 return
             connecting.accept(finished.offer)
+        if not BY_SOURCE[wish.source].is_writable:
+            self.stdout.write("\nConnected. It is read alone.")
+            return
         self.stdout.write(
             "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
             "Nothing is allowed yet. Next:\n"
@@ -81,7 +85,7 @@ class Command(BaseCommand):
     def say(self, found: Found) -> None:
         there = f"{found.mails} mails in the inbox"
         if found.mails is None:
-            there = ", ".join(found.calendars or ()) or "nothing"
+            there = ", ".join(found.calendars or found.folders or ()) or "nothing"
         self.stdout.write(f"Signed in at {found.host}: {there}.")
         for one in found.abilities:
             self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")

@@ -68,8 +68,15 @@ class GoogleSession:
 
     def get(self, path: str, params: Params | None = None) -> Any:
         """Reading changes nothing: what may pass is tried again. Raises ProviderError."""
+        return _read(self._tried(path, params, MAX_ANSWER_BYTES))
+
+    def download(self, path: str, params: Params, *, most_bytes: int) -> bytes:
+        """What is there as it is. Raises TooLarge for more, and what `get` raises."""
+        return self._tried(path, params, most_bytes).content
+
+    def _tried(self, path: str, params: Params | None, most_bytes: int) -> Answer:
         return retries.tried(
-            lambda: self._once("GET", path, params, None, {}),
+            lambda: self._once("GET", path, params, None, {}, most_bytes),
             attempts=settings.DATA_SERVICE_ATTEMPTS,
             slot=self._slot,
         )
@@ -85,7 +92,8 @@ class GoogleSession:
     ) -> Any:
         """One write, tried once. With `etag` it is for that version alone. Raises ProviderError."""
         with self._slot():
-            return self._once(method, path, params, body, {"If-Match": etag} if etag else {})
+            headers = {"If-Match": etag} if etag else {}
+            return _read(self._once(method, path, params, body, headers, MAX_ANSWER_BYTES))
 
     def _once(
         self,
@@ -94,18 +102,19 @@ class GoogleSession:
         params: Params | None,
         body: Mapping[str, Any] | None,
         headers: Mapping[str, str],
-    ) -> Any:
+        most_bytes: int,
+    ) -> Answer:
         url = f"{self._api}{path}" + (f"?{urlencode(params, doseq=True)}" if params else "")
         check_url(url)
         token = self._token("")
-        answer = self._exchange(method, url, body, headers, token)
+        answer = self._exchange(method, url, body, headers, token, most_bytes)
         if answer.status == 401:
-            answer = self._exchange(method, url, body, headers, self._token(token))
+            answer = self._exchange(method, url, body, headers, self._token(token), most_bytes)
         if answer.status == 401:
             self._refused()
             raise SignInRefused("Google refused the sign-in.")
         _check(answer)
-        return _read(answer)
+        return answer
 
     def _exchange(
         self,
@@ -114,6 +123,7 @@ class GoogleSession:
         body: Mapping[str, Any] | None,
         headers: Mapping[str, str],
         token: str,
+        most_bytes: int,
     ) -> Answer:
         parts = urlsplit(url)
         sent = {"Authorization": f"Bearer {token}", "User-Agent": "remit", **headers}
@@ -126,7 +136,7 @@ class GoogleSession:
             address=outgoing.public_address(url),
             content=b"" if body is None else json.dumps(body).encode(),
             headers=sent,
-            most_bytes=MAX_ANSWER_BYTES,
+            most_bytes=most_bytes,
         )
 
 

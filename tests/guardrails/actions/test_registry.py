@@ -48,6 +48,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "caldav",
         "google_calendar",
         "webdav",
+        "google_drive",
         "github_issues",
         "jira_issues",
         "rt_tickets",

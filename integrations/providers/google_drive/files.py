@@ -1,0 +1,150 @@
+"""The files of one account at Google Drive, open to be read: documents, their text, and folders
+with who else reads them. My Drive and what is shared with the user; no shared drives."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from integrations.contracts import AccountRef, Document, Folder
+from integrations.exceptions import NotFound, ProviderError, TooLarge
+from integrations.network.answers import parse
+from integrations.providers.google.session import GoogleSession, session_of
+from integrations.providers.google_drive.answers import (
+    FOLDER,
+    FileSaid,
+    FilesSaid,
+    Permission,
+)
+
+FIELDS = (
+    "id,name,mimeType,parents,createdTime,modifiedTime,sharedWithMeTime,version,md5Checksum,size,"
+    "trashed,owners(emailAddress),permissions(type,role,emailAddress,deleted)"
+)
+MAX_TEXT_BYTES = 1_000_000
+MAX_FOLDERS, AT_ONCE, MAX_DEPTH = 5_000, 200, 50
+TEXT_TYPES = ("text/", "application/json", "application/xml")
+# What Google's own programs make is read in these forms.
+EXPORTED = {
+    "application/vnd.google-apps.document": "text/plain",
+    "application/vnd.google-apps.presentation": "text/plain",
+    "application/vnd.google-apps.spreadsheet": "text/csv",
+}
+EVERYBODY = "everybody"
+
+
+class Files:
+    def __init__(self, account: AccountRef, session: GoogleSession | None = None) -> None:
+        self.session = session or session_of(account)
+        self.account = account
+
+    def get(self, id: str) -> FileSaid:
+        """Raises NotFound, also for what lies in the trash and for a folder."""
+        found = parse(
+            FileSaid, self.session.get(f"/files/{quote(id, safe='')}", {"fields": FIELDS})
+        )
+        if found.trashed or found.is_folder:
+            raise NotFound("there is no such file")
+        return found
+
+    def listed(self, query: str, *, most: int, page: str | None = None) -> FilesSaid:
+        wanted: dict[str, Any] = {
+            "q": f"trashed = false and {query}",
+            "pageSize": most,
+            "orderBy": "modifiedTime desc",
+            "spaces": "drive",
+            "fields": f"nextPageToken,incompleteSearch,files({FIELDS})",
+        }
+        more = {"pageToken": page} if page else {}
+        return parse(FilesSaid, self.session.get("/files", wanted | more))
+
+    def describe(self, said: FileSaid, *, text: str = "") -> Document:
+        """Where nobody can say who else reads it, it has no owner: then all readers are unknown."""
+        known = readers(said.permissions, self.account.address)
+        owner = said.owners[0].address if said.owners and known is not None else ""
+        at = said.changed or said.created or datetime.now(UTC)
+        return Document(
+            id=said.id,
+            revision=said.version,
+            version=int(said.version) if said.version.isdecimal() and len(said.version) < 18 else 0,
+            updated_at=said.changed,
+            name=said.name,
+            mime_type=said.mime_type,
+            content_text=text,
+            folder_id=said.parents[0] if said.parents else None,
+            created_at=said.created or at,
+            modified_at=at,
+            size_bytes=said.size,
+            file_id=f"{said.id} {said.md5}" if said.md5 else None,
+            shared_with=known or (),
+            owner=owner,
+        )
+
+    def text(self, said: FileSaid) -> str:
+        """Empty for what is no text, or too long."""
+        path = f"/files/{quote(said.id, safe='')}"
+        if kind := EXPORTED.get(said.mime_type):
+            path, wanted = f"{path}/export", {"mimeType": kind}
+        elif said.mime_type.startswith(TEXT_TYPES) and said.size <= MAX_TEXT_BYTES:
+            wanted = {"alt": "media"}
+        else:
+            return ""
+        try:
+            raw = self.session.download(path, wanted, most_bytes=MAX_TEXT_BYTES)
+            return raw.decode("utf-8-sig")
+        except (TooLarge, UnicodeDecodeError):
+            return ""
+        except ProviderError as error:
+            if error.retryable:
+                raise
+            return ""  # Google exports some documents to nobody
+
+    def folders(self) -> tuple[Folder, ...]:
+        """All folders by their paths. Of more than anybody looks through, those that were changed
+        last: what lies in another has readers whom nobody knows."""
+        root = parse(FileSaid, self.session.get("/files/root", {"fields": FIELDS}))
+        found = {one.id: one for one in self._folders()} | {root.id: root}
+        return tuple(self._folder(one, found, root.id) for one in found.values())
+
+    def _folders(self) -> Iterator[FileSaid]:
+        page, count = None, 0
+        while count < MAX_FOLDERS:
+            said = self.listed(f"mimeType = '{FOLDER}'", most=AT_ONCE, page=page)
+            yield from said.files
+            count += len(said.files)
+            page = said.next_page
+            if page is None:
+                return
+
+    def _folder(self, said: FileSaid, known: dict[str, FileSaid], root: str) -> Folder:
+        names, at = list[str](), said
+        while at.id != root and len(names) < MAX_DEPTH:
+            names.append(at.name.replace("/", "_") or "_")
+            above = known.get(at.parents[0]) if at.parents else None
+            if above is None:
+                break  # shared with the user, out of a folder that is not
+            at = above
+        return Folder(
+            id=said.id,
+            name=f"/{'/'.join(reversed(names))}",
+            kind="drive",
+            shared_with=readers(said.permissions, self.account.address),
+        )
+
+
+def readers(permissions: tuple[Permission, ...] | None, own: str) -> tuple[str, ...] | None:
+    """Everybody else who is let in. None where nobody can say: Google does not show it to this
+    user, or a whole domain is let in."""
+    if permissions is None:
+        return None
+    found = set[str]()
+    for one in permissions:
+        if one.deleted:
+            continue
+        if one.type == "anyone":
+            found.add(EVERYBODY)
+        elif one.type in ("user", "group") and one.address:
+            found.add(one.address)
+        else:
+            return None
+    return tuple(sorted(one for one in found if one.casefold() != own.casefold()))

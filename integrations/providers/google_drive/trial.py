@@ -1,0 +1,60 @@
+"""Trying somebody's files at Google Drive with what a consent gave, before anything is stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.credentials.oauth import Tokens
+from integrations.network.answers import parse
+from integrations.ports.evidence import Ability
+from integrations.providers.google import trial
+from integrations.providers.google.servers import DRIVE_API, READ_DRIVE, service
+from integrations.providers.google_drive.answers import FOLDER, AboutSaid, FilesSaid
+
+SCOPES = (READ_DRIVE,)
+HOST = "www.googleapis.com"
+NOT_BUILT = "Writing to Google Drive is not built yet, and Google was not asked for it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A sign-in that worked, and the names of folders in the user's own drive."""
+
+    servers: dict[str, Any]
+    folders: tuple[str, ...]
+    abilities: tuple[Ability, ...]
+
+
+def try_account(found: Tokens, *, address: str, api: str = DRIVE_API) -> Tried:
+    """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
+    not agree to all."""
+    session = trial.session_with(found, api, scopes=SCOPES, what="read the files")
+    wanted = {
+        "q": f"trashed = false and mimeType = '{FOLDER}' and 'root' in parents",
+        "fields": "files(id,name)",
+        "pageSize": 20,
+    }
+    with trial.explained(
+        "Google does not show these files. Is the Google Drive API switched on in the project that "
+        "the client belongs to, and Drive for this user?"
+    ):
+        who = parse(AboutSaid, session.get("/about", {"fields": "user(emailAddress)"}))
+        folders = parse(FilesSaid, session.get("/files", wanted))
+    trial.check_who(who.user.address, address)
+    return Tried(
+        servers=service(api, ends_at=found.ends_at).to_json(),
+        folders=tuple(one.name for one in folders.files),
+        abilities=tuple(_abilities()),
+    )
+
+
+def _abilities() -> Iterator[Ability]:
+    yield Ability(what="Read and search", grade="A", why="Reading changes nothing there.")
+    for what in (
+        "Create documents",
+        "Add to documents",
+        "Move documents",
+        "Put documents into the trash",
+        "Share documents",
+    ):
+        yield Ability(what=what, grade="", why=NOT_BUILT)
