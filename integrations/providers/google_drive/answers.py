@@ -16,7 +16,7 @@ class Person(Said):
     address: str = Field(default="", alias="emailAddress")
 
 
-class Permission(Said):
+class Grant(Said):
     """`type` is user, group, domain or anyone."""
 
     type: str
@@ -26,7 +26,7 @@ class Permission(Said):
 
 
 class FileSaid(Said):
-    """`permissions` is None where this user may not see who else reads it."""
+    """`grants` is None where this user may not see who else reads it."""
 
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
@@ -40,7 +40,7 @@ class FileSaid(Said):
     size: int = Field(default=0, ge=0, lt=2**62)
     trashed: bool = False
     owners: tuple[Person, ...] = ()
-    permissions: tuple[Permission, ...] | None = None
+    grants: tuple[Grant, ...] | None = Field(default=None, alias="permissions")
 
     @property
     def is_folder(self) -> bool:

@@ -14,7 +14,7 @@ from integrations.providers.google_drive.answers import (
     FOLDER,
     FileSaid,
     FilesSaid,
-    Permission,
+    Grant,
 )
 
 FIELDS = (
@@ -60,7 +60,7 @@ class Files:
 
     def describe(self, said: FileSaid, *, text: str = "") -> Document:
         """Where nobody can say who else reads it, it has no owner: then all readers are unknown."""
-        known = readers(said.permissions, self.account.address)
+        known = readers(said.grants, self.account.address)
         owner = said.owners[0].address if said.owners and known is not None else ""
         at = said.changed or said.created or datetime.now(UTC)
         return Document(
@@ -128,17 +128,17 @@ class Files:
             id=said.id,
             name=f"/{'/'.join(reversed(names))}",
             kind="drive",
-            shared_with=readers(said.permissions, self.account.address),
+            shared_with=readers(said.grants, self.account.address),
         )
 
 
-def readers(permissions: tuple[Permission, ...] | None, own: str) -> tuple[str, ...] | None:
+def readers(grants: tuple[Grant, ...] | None, own: str) -> tuple[str, ...] | None:
     """Everybody else who is let in. None where nobody can say: Google does not show it to this
     user, or a whole domain is let in."""
-    if permissions is None:
+    if grants is None:
         return None
     found = set[str]()
-    for one in permissions:
+    for one in grants:
         if one.deleted:
             continue
         if one.type == "anyone":

@@ -63,9 +63,9 @@ def test_who_else_reads_is_named_or_unknown_and_never_nobody(box: Box) -> None:
         "domain": [ME, {"type": "domain", "role": "reader", "domain": "office.test"}],
         "hidden": None,
     }
-    for name, permissions in people.items():
-        box.google.put(name, name, "x", permissions=permissions)
-        box.google.put(f"in-{name}", f"In {name}", mimeType=FOLDER, permissions=permissions)
+    for name, grants in people.items():
+        box.google.put(name, name, "x", permissions=grants)
+        box.google.put(f"in-{name}", f"In {name}", mimeType=FOLDER, permissions=grants)
 
     found = {name: box.reader.document(name) for name in people}
     assert {name: (one.owner, one.shared_with) for name, one in found.items()} == {
