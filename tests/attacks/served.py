@@ -14,7 +14,7 @@ from integrations.accounts import reads
 from integrations.credentials import credentials
 from integrations.models import Account, Delivery
 from integrations.providers.caldav import trial
-from integrations.providers.caldav.events import event_id
+from integrations.providers.calendars.ids import event_id
 from integrations.providers.imap.reader import mailbox_of
 from integrations.providers.jmap.mails import mails_of
 from tests.attacks.desk import Desk, drain, furnished
