@@ -28,6 +28,7 @@ ATOM = r"[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
 LOCAL = re.compile(rf"{ATOM}(?:\.{ATOM})*")
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TOP_LEVEL = re.compile(r"[a-z]{2,63}")
+WORDS = re.compile(r"[a-z0-9]+")
 # How such names begin, without their hyphens and dots.
 UNATTENDED = ("noreply", "donotreply", "notreply", "mailerdaemon", "bounce", "autoreply")
 
@@ -128,9 +129,10 @@ def domain_of(plain_address: str) -> str:
 
 
 def is_unattended(plain_address: str) -> bool:
-    """Whether the address says of itself that nobody reads what is sent to it."""
-    local = plain_address.rpartition("@")[0].lower()
-    return "".join(filter(str.isalnum, local)).startswith(UNATTENDED)
+    """Whether the address says of itself that nobody reads what is sent to it: in its first words
+    (`no-reply+7`) or after others (`orders.noreply`)."""
+    words = WORDS.findall(plain_address.rpartition("@")[0].lower())
+    return any("".join(words[start:]).startswith(UNATTENDED) for start in range(len(words)))
 
 
 def plain_addresses(texts: Iterable[str]) -> frozenset[str]:

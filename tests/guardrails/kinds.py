@@ -43,6 +43,9 @@ STRATEGIES: Mapping[str, Raw] = {
     "first_contact": kind("first_contact", first_contact=st.booleans()),
     "thread": kind("thread", min_messages=counts),
     "sender": st.one_of(kind("sender", domains=domains), kind("sender", addresses=people)),
+    "not_sender": st.one_of(
+        kind("not_sender", domains=domains), kind("not_sender", addresses=people)
+    ),
     "sender_authenticated": kind("sender_authenticated"),
     "sender_exists": kind("sender_exists"),
     "sender_relation": kind(

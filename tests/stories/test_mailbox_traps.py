@@ -12,7 +12,14 @@ from django.utils import timezone
 from agents.tasks import learn_account
 from audit.models import ExecutedAgentAction
 from guardrails.learn import patterns
-from guardrails.models import AllowedAction, AllowedActionOption, LearnedPattern, PatternAction
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    CeilingLimit,
+    KillSwitch,
+    LearnedPattern,
+    PatternAction,
+)
 from integrations.models import Account
 from tests.model_server import calls
 from tests.office import Office
@@ -47,36 +54,87 @@ def put(office: Office, id: str, **changes: Any) -> dict[str, Any]:
     return mail
 
 
-def teach(office: Office) -> LearnedPattern:
-    """A pattern for mail of the boss, approved by a person."""
+def teach(office: Office, **matcher: str) -> LearnedPattern:
+    """A pattern, for mail of the boss where nothing else is said, approved by a person."""
     mailbox = Account.objects.get(external_user_id="maya", source="gmail")
     row = LearnedPattern.objects.create(
-        account=mailbox, name="Boss", sender_address=BOSS, tried_at=timezone.now()
+        account=mailbox,
+        name="Pattern",
+        tried_at=timezone.now(),
+        **(matcher or {"sender_address": BOSS}),
     )
     PatternAction.objects.create(pattern=row, action_type="classify", arguments={"label_id": LABEL})
     assert patterns.approve(pattern_id=row.id, by="operator:o", now=timezone.now())
     return row
 
 
-def test_no_look_alike_sets_a_pattern_off(office: Office) -> None:
-    """Trap 7: matched on parts of the raw header."""
-    row = teach(office)
-    lookalikes: dict[str, dict[str, Any]] = {
-        "suffix": {"from": f"{BOSS}.evil.example"},
-        "prefix": {"from": f"the{BOSS}"},
-        "name": {"from": "eve@evil.example", "from_name": f"{BOSS} <{BOSS}>"},
-        "nobody": {"from": "", "from_name": BOSS},
-        "subdomain": {"from": "boss@mail.company.example"},
-        "unproved": {"authentication": PASSED | {"dmarc": "fail"}},
-        "homoglyph": {"from": BOSS.replace("o", "\u043e")},
-    }
-    with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
-        for id, changes in lookalikes.items():
-            put(office, id, **changes)
-        put(office, "true")
+LIST = "news.partner.example"
+UNPROVED = {"authentication": PASSED | {"dmarc": "fail"}}
+# The matcher, a mail that it is for, and mails that are not.
+LOOK_ALIKES: list[tuple[dict[str, str], dict[str, Any], dict[str, dict[str, Any]]]] = [
+    (
+        {"sender_address": BOSS},
+        {},
+        {
+            "suffix": {"from": f"{BOSS}.evil.example"},
+            "prefix": {"from": f"the{BOSS}"},
+            "name": {"from": "eve@evil.example", "from_name": BOSS},
+            "nobody": {"from": "", "from_name": BOSS},
+            "subdomain": {"from": "boss@mail.company.example"},
+            "unproved": UNPROVED,
+            "not looked at": {"authentication": PASSED | {"dmarc": "none"}},
+            "homoglyph": {"from": BOSS.replace("o", "\u043e")},
+        },
+    ),
+    (
+        {"sender_domain": "company.example"},
+        {"from": "any@company.example"},
+        {
+            "suffix": {"from": "boss@company.example.evil.example"},
+            "prefix": {"from": "boss@the-company.example"},
+            "subdomain": {"from": "boss@mail.company.example"},
+            "unproved": UNPROVED,
+            "nobody": {"from": ""},
+        },
+    ),
+    (
+        {"list_id": LIST},
+        {"from": "eve@evil.example", "list_id": LIST},
+        {
+            "suffix": {"list_id": f"{LIST}.evil.example"},
+            "prefix": {"list_id": f"evil.{LIST}"},
+            "none": {},
+        },
+    ),
+    (
+        {"sender_address": BOSS, "subject": "The figures"},
+        {"subject": "RE: the figures"},
+        {
+            "more": {"subject": "The figures of last year"},
+            "none": {"subject": ""},
+            "sender": {"from": "eve@evil.example"},
+        },
+    ),
+]
 
-    found = {id: LABEL in office.mail(id)["labels"] for id in [*lookalikes, "true"]}
-    assert found == dict.fromkeys(lookalikes, False) | {"true": True}
+
+@pytest.mark.parametrize(
+    ("matcher", "meant", "others"), LOOK_ALIKES, ids=["address", "domain", "list", "subject"]
+)
+def test_no_look_alike_sets_a_pattern_off(
+    office: Office,
+    matcher: dict[str, str],
+    meant: dict[str, Any],
+    others: dict[str, dict[str, Any]],
+) -> None:
+    """Trap 7: matched on parts of the raw header."""
+    row = teach(office, **matcher)
+    with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
+        for id, changes in {**others, "true": meant}.items():
+            put(office, id, **changes)
+
+    found = {id: LABEL in office.mail(id)["labels"] for id in [*others, "true"]}
+    assert found == dict.fromkeys(others, False) | {"true": True}
     row.refresh_from_db()
     assert row.hits == 1
 
@@ -84,33 +142,60 @@ def test_no_look_alike_sets_a_pattern_off(office: Office) -> None:
 def test_a_pattern_obeys_what_rules_obey_and_none_is_without_conditions(office: Office) -> None:
     """Trap 15: a learned pattern goes round a guard; a group without conditions fits all."""
     row = teach(office)
-    action = AllowedAction.objects.filter(account=row.account, action_type="classify")
-    target = AllowedActionOption.objects.filter(account=row.account, external_id=LABEL)
+    account = row.account
+    action = AllowedAction.objects.filter(account=account, action_type="classify")
+    target = AllowedActionOption.objects.filter(account=account, external_id=LABEL)
+    pattern = LearnedPattern.objects.filter(pk=row.pk)
+    now = timezone.now()
     guards: dict[str, Callable[[], object]] = {
         "off": lambda: action.update(enabled=False),
         "never": lambda: action.update(approval_mode="never"),
+        "asked": lambda: action.update(approval_mode="ask"),
         "others": lambda: action.update(conditions=[{"kind": "sender", "domains": ["a.example"]}]),
         "unlisted": lambda: target.update(external_id="label_gone"),
+        "stopped": lambda: KillSwitch.objects.create(
+            organisation=account.organisation,
+            account=account,
+            action_type="classify",
+            why="A wave",
+            thrown_by="operator:o",
+        ),
+        "ceiling": lambda: CeilingLimit.objects.create(
+            organisation=account.organisation, action_type="classify", at_most="never"
+        ),
+        "proposed": lambda: pattern.update(state="proposed"),
+        "suspended": lambda: pattern.update(state="suspended", suspended_at=now),
+        "expired": lambda: pattern.update(expires_at=now),
         "gone": action.delete,
     }
-    before = len(office.calls())
     with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
+        before = action.values("conditions")[0]
+        action.update(conditions=[{"kind": "rate", "max": 1, "per": "hour"}])
+        put(office, "often")
+        put(office, "too often")
+        assert LABEL in office.mail("often")["labels"]
+        assert LABEL not in office.mail("too often")["labels"]
+        action.update(**before)
+        written = len(office.calls())
         for id, guard in guards.items():
             rows = [*action.values(), *target.values()]
             guard()
             put(office, id)
+            KillSwitch.objects.all().delete()
+            CeilingLimit.objects.all().delete()
+            assert patterns.approve(pattern_id=row.pk, by="operator:o", now=now)
             if id != "gone":
                 action.update(**rows[0])
                 AllowedActionOption.objects.filter(pk=rows[1]["id"]).update(**rows[1])
         found = {id: office.mail(id)["labels"] for id in guards}
         assert found == {id: ["INBOX", "UNREAD"] for id in guards}
-        assert len(office.calls()) == before
+        assert len(office.calls()) == written
         AllowedAction.objects.create(**rows[0])
         put(office, "true")
 
     assert LABEL in office.mail("true")["labels"]
     with pytest.raises(ValidationError):
-        LearnedPattern.objects.create(account=row.account, name="All", subject="The figures")
+        LearnedPattern.objects.create(account=account, name="All", subject="The figures")
 
 
 def test_a_single_choice_is_never_half_changed(office: Office) -> None:
@@ -155,22 +240,19 @@ def ended(since: datetime) -> list[str]:
     return list(rows.order_by("id").values_list("status", flat=True))
 
 
-def test_to_junk_one_thread_is_no_word_about_those_who_wrote_in_it(office: Office) -> None:
+def test_to_junk_threads_is_no_word_about_those_who_wrote_in_them(office: Office) -> None:
     """Trap 14: everyone in the thread blacklisted, co-workers and oneself, and answered."""
     people = [BOSS, "ann@company.example", "omar@fjordline.example", MAYA]
+    # One long thread, and one of each of several colleagues.
+    junk = [("t", sender) for sender in people * 3]
+    junk += [(f"t{one}", f"{one}@fjordline.example") for one in ("ida", "jo", "kim", "lou")]
     with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
-        for number, sender in enumerate(people * 3):
-            labels = ["SENT"] if sender == MAYA else ["INBOX", "UNREAD"]
+        for number, (thread, sender) in enumerate(junk):
             at = timezone.now() - timedelta(days=20 - number)
-            put(
-                office,
-                f"m{number}",
-                thread_id="t",
-                labels=labels,
-                date=at.isoformat(),
-                **{"from": sender},
-            )
-        for number, sender in enumerate(people * 3):
+            labels = ["SENT"] if sender == MAYA else ["INBOX", "UNREAD"]
+            changes = {"thread_id": thread, "labels": labels, "from": sender}
+            put(office, f"m{number}", date=at.isoformat(), **changes)
+        for number, (_, sender) in enumerate(junk):
             if sender != MAYA:
                 hand = {"labels": ["label_cold", "UNREAD"]}
                 office.control("PATCH", f"/users/maya/emails/m{number}", json=hand)
@@ -180,11 +262,12 @@ def test_to_junk_one_thread_is_no_word_about_those_who_wrote_in_it(office: Offic
         before, known = len(office.calls()), LearnedPattern.objects.count()
 
         learn_account(str(account.id))
-        for number, sender in enumerate(people[:3]):
+        later = [*people[:3], "ida@fjordline.example", "new@fjordline.example"]
+        for number, sender in enumerate(later):
             put(office, f"new-{number}", **{"from": sender})
 
     assert LearnedPattern.objects.count() == known
-    for number in range(3):
+    for number in range(len(later)):
         assert office.mail(f"new-{number}")["labels"] == ["INBOX", "UNREAD"]
     assert drafts(office) == {}
     assert len(office.calls()) == before
@@ -195,12 +278,13 @@ def test_to_junk_one_thread_is_no_word_about_those_who_wrote_in_it(office: Offic
     [
         {"from": "no-reply@company.example"},
         {"from": "bounces+1@company.example"},
+        {"from": "orders.noreply@company.example"},
         {"from": "team@lists.company.example", "list_id": "<team.lists.company.example>"},
         {"from": MAYA},
         {"from": "stranger@elsewhere.example"},
         {"is_off": True},
     ],
-    ids=["nobody reads", "bounces", "a list", "oneself", "a stranger", "off"],
+    ids=["nobody reads", "bounces", "nobody after all", "a list", "oneself", "a stranger", "off"],
 )
 def test_some_mail_gets_no_draft_however_much_the_model_wants_one(
     office: Office, changes: dict[str, Any]

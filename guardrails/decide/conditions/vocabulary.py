@@ -45,6 +45,7 @@ from guardrails.decide.conditions.receivers.recipient import Recipient
 from guardrails.decide.conditions.receivers.recipient_domain import RecipientDomain
 from guardrails.decide.conditions.receivers.thread import Thread
 from guardrails.decide.conditions.receivers.unasked import UnaskedReceivers
+from guardrails.decide.conditions.sender.not_sender import NotSender
 from guardrails.decide.conditions.sender.sender import Sender
 from guardrails.decide.conditions.sender.sender_authenticated import SenderAuthenticated
 from guardrails.decide.conditions.sender.sender_exists import SenderExists
@@ -58,6 +59,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     Thread,
     UnaskedReceivers,
     Sender,
+    NotSender,
     SenderAuthenticated,
     SenderExists,
     SenderRelation,

@@ -118,6 +118,42 @@ def test_sender_is_compared_whole(sender: str, expected: bool) -> None:
     assert is_met(raw, facts(email(**{"from": sender}))) is expected
 
 
+@pytest.mark.parametrize(
+    ("sender", "expected"),
+    [
+        ("ada@client.com", False),
+        ("Ada@CLIENT.com", False),
+        ("any@company.com", False),
+        ("any@mail.company.com", False),
+        ("", False),
+        ("Ada <ada@other.com>", False),
+        ("bob@client.com", True),
+        ("any@notcompany.com", True),
+    ],
+)
+def test_whom_a_rule_leaves_out_is_left_out_in_any_case_and_below(
+    sender: str, expected: bool
+) -> None:
+    raw = {"kind": "not_sender", "addresses": ["ada@client.com"], "domains": ["company.com"]}
+    assert is_met(raw, facts(email(**{"from": sender}))) is expected
+
+
+def test_only_and_all_but_the_same_senders_contradict_each_other() -> None:
+    but = conditions.parse(
+        {"kind": "not_sender", "addresses": ["ada@client.com"], "domains": ["a.com"]}
+    )
+    inside = conditions.parse(
+        {"kind": "sender", "addresses": ["ada@client.com"], "domains": ["x.a.com"]}
+    )
+    partly = conditions.parse({"kind": "sender", "addresses": ["ada@client.com", "bob@client.com"]})
+    narrower = conditions.parse({"kind": "not_sender", "domains": ["x.a.com"]})
+
+    assert but.excludes(inside)
+    assert not but.excludes(partly)
+    assert but.implies(narrower)
+    assert not narrower.implies(but)
+
+
 @pytest.mark.parametrize(("dmarc", "expected"), [("pass", True), ("fail", False), ("none", False)])
 def test_only_a_passed_check_authenticates(dmarc: str, expected: bool) -> None:
     mail = email(authentication=Authentication(spf="pass", dkim="pass", dmarc=dmarc))

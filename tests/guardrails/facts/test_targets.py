@@ -121,8 +121,13 @@ def test_what_is_accepted_is_ascii_without_anything_that_splits(text: str) -> No
         ("do_not.reply@shop.com", True),
         ("MAILER-DAEMON@shop.com", True),
         ("bounces@shop.com", True),
+        ("orders-noreply@shop.com", True),
+        ("jira.do_not-reply@shop.com", True),
+        ("dev-bounces@shop.com", True),
         ("reply@shop.com", False),
         ("norah@noreply.com", False),
+        ("tino.reply@shop.com", False),
+        ("bruno-replay@shop.com", False),
     ],
 )
 def test_some_addresses_say_that_nobody_reads_them(address: str, expected: bool) -> None:
