@@ -5,6 +5,7 @@ the mail is moved, when the folder is numbered anew, and in another client's han
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -179,36 +180,50 @@ class Mails:
     def find(self, wanted: str) -> Found:
         """The mail with this id, wherever somebody has put it. Raises NotFound."""
         places = list(MailPlace.objects.filter(account_id=self.account.id, mail_id=wanted))
-        names = self.folders.names
-        # The same mail may lie in several folders; the inbox counts before others, the trash last.
-        order = {"inbox": 0, "trash": 3, "junk": 3}
-        places.sort(key=lambda one: order.get(self.folders.roles.get(one.folder, ""), 1))
+        return next(self._in_places(places), None) or self._anew(wanted, places)
+
+    def in_thread(self, thread_id: str, *, besides: str = "") -> Iterator[Found]:
+        """The newest mails of the thread that Remit has seen, without one of them, in no order:
+        those of one folder are asked for at once."""
+        rows = MailPlace.objects.filter(account_id=self.account.id, thread_id=thread_id)
+        places: dict[str, list[MailPlace]] = defaultdict(list)
+        for row in rows.order_by("-id") if thread_id else ():
+            places[row.mail_id].append(row)
+        missing = {one: places[one] for one in list(places)[:THREAD_MAILS] if one != besides}
+        for found in self._in_places([row for each in missing.values() for row in each]):
+            if missing.pop(found.email.id, None):  # else it lies in a second folder, too
+                yield found
+        for one, rows_of_it in missing.items():
+            with suppress(NotFound):
+                yield self._anew(one, rows_of_it)
+
+    def _in_places(self, places: Iterable[MailPlace]) -> Iterator[Found]:
+        """The mails that are still in these places. The same mail may lie in several folders; the
+        inbox counts before others, the trash last."""
+        folders: dict[str, list[MailPlace]] = defaultdict(list)
         for place in places:
-            if place.folder in names and (found := self._at(place)) is not None:
-                return found
+            if place.folder in self.folders.names:
+                folders[place.folder].append(place)
+        order = {"inbox": 0, "trash": 3, "junk": 3}
+        for folder in sorted(folders, key=lambda it: order.get(self.folders.roles.get(it, ""), 1)):
+            self.own.select(folder)
+            validity = self.own.validity()
+            there = {one.uid: one for one in folders[folder] if one.validity == validity}
+            lost = [one for one in folders[folder] if one.validity != validity]
+            for found in self.read(folder, self.heads(folder, list(there))):
+                if found.email.id == there[found.head.uid].mail_id:
+                    del there[found.head.uid]
+                    yield found
+            for place in (*lost, *there.values()):
+                place.lose()
+
+    def _anew(self, wanted: str, places: Iterable[MailPlace]) -> Found:
+        """A mail that is in none of these places any more. Raises NotFound."""
         self.folders = self.own.list_again()
         for message_id in {place.message_id for place in places if place.message_id}:
             if found := self.elsewhere(wanted, message_id):
                 return found
         raise NotFound("no such mail")
-
-    def in_thread(self, thread_id: str, *, besides: str = "") -> Iterator[Found]:
-        """The newest mails of the thread that Remit has seen, without one of them."""
-        rows = MailPlace.objects.filter(account_id=self.account.id, thread_id=thread_id)
-        ids = list(dict.fromkeys(rows.order_by("-id").values_list("mail_id", flat=True)))
-        for one in ids[:THREAD_MAILS] if thread_id else ():
-            if one != besides:
-                with suppress(NotFound):
-                    yield self.find(one)
-
-    def _at(self, place: MailPlace) -> Found | None:
-        self.own.select(place.folder)
-        if self.own.validity() == place.validity:
-            for found in self.read(place.folder, self.heads(place.folder, [place.uid])):
-                if found.email.id == place.mail_id:
-                    return found
-        place.lose()
-        return None
 
     def elsewhere(self, wanted: str, message_id: str) -> Found | None:
         """Others may carry the same Message-ID: it is the bytes that count."""
