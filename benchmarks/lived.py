@@ -1,6 +1,8 @@
 """A person's life with their mailbox, as `benchmarks/mailbox.py` scripts it: mail comes, the agent
 works on it, and the person corrects it, edits drafts and approves what was learnt."""
 
+import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ EDITED = "PS: I have changed this."
 class Lived:
     """What happened, as far as the rules of the benchmark look at it."""
 
+    mails: int = 0
     said: dict[str, list[str]] = field(default_factory=dict)  # a reader's statuses, by mail
     corrections: int = 0
     approved: int = 0
@@ -31,12 +34,23 @@ class Lived:
     actions: Counter[str] = field(default_factory=Counter)
 
 
-def live(world: World, mails: Sequence[dict[str, Any]], person: Person, *, learn_in: int) -> Lived:
-    """The mails come one after the other, and each has the id of its provider afterwards."""
+def live(
+    world: World,
+    mails: Sequence[dict[str, Any]],
+    person: Person,
+    *,
+    learn_in: int,
+    until: float = math.inf,
+) -> Lived:
+    """The mails come one after the other, and each has the id of its provider afterwards. None
+    comes any more once the monotonic clock says `until`."""
     from agents.models import Turn
 
     lived = Lived()
     for number, mail in enumerate(mails, 1):
+        if time.monotonic() >= until:
+            break
+        lived.mails = number
         mail["id"] = world.put(mail)
         if mail["from"] != person.address:
             turn = Turn.objects.filter(

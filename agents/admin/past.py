@@ -95,7 +95,7 @@ class StartForm(forms.Form):
     )
 
     def __init__(self, account: Account, data: Any = None) -> None:
-        super().__init__(data, initial={"writes_drafts": True})
+        super().__init__(data)
         self._names = figures.name_places(account.pk) | OFFERED
         counts = mails.count_labels(account.pk)
         named = sorted((self._names[one], one) for one in counts if one in self._names)

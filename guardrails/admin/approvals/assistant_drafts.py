@@ -5,6 +5,7 @@ from unfold.decorators import display
 
 from audit.ledger.timeline import moment
 from guardrails.admin.base import ActionRowAdmin
+from guardrails.facts.text import visible
 from guardrails.models import AssistantDraft
 
 COLOURS = {
@@ -22,20 +23,24 @@ class AssistantDraftAdmin(ActionRowAdmin):
         "changed, sent, replaced or removed."
     )
     organisation_path = "account__organisation"
-    list_display = ("when", "account", "status", "how_near")
+    list_display = ("when", "account", "receiver", "status", "how_near")
     list_filter = ("state",)
     list_select_related = ("account",)
     search_fields = ("action_id", "thread_id", "draft_id")
     search_help_text = "The whole id of the action, the thread or the draft"
     fields = (
-        *("account", "when", "status", "how_near", "thread_id", "reply_to_id", "draft_id"),
-        *("answer_id", "in_ledger"),
+        *("account", "when", "receiver", "status", "how_near", "thread_id", "reply_to_id"),
+        *("draft_id", "answer_id", "in_ledger"),
     )
-    readonly_fields = ("when", "status", "how_near", "in_ledger")
+    readonly_fields = ("when", "receiver", "status", "how_near", "in_ledger")
 
     @display(description="Written", ordering="written_at")  # type: ignore[untyped-decorator]
     def when(self, row: AssistantDraft) -> str:
         return moment(row.written_at)
+
+    @display(description="For")  # type: ignore[untyped-decorator]
+    def receiver(self, row: AssistantDraft) -> str:
+        return ", ".join(map(visible, row.receivers))
 
     @display(description="What became of it", label=COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: AssistantDraft) -> str:

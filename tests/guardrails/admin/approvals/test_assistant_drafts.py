@@ -23,6 +23,7 @@ def test_it_shows_what_became_of_each_draft_and_changes_nothing(
         digest="0" * 64,
         thread_id="t-1",
         reply_to_id="mail-1",
+        receivers=["tom@office.test", "eve\u202e@office.test"],
         of_own_accord=True,
         state=AssistantDraft.State.SENT,
         nearness=0.734,
@@ -34,6 +35,7 @@ def test_it_shows_what_became_of_each_draft_and_changes_nothing(
 
     assert "Sent by the user" in shown
     assert "73%" in shown
+    assert "tom@office.test, eve⟨U+202E⟩@office.test" in shown
     assert str(row.action_id) in page
     assert client.post(f"{LIST}{row.pk}/change/", {"state": "pending"}).status_code == 403
     assert client.get(f"{LIST}add/").status_code == 403
