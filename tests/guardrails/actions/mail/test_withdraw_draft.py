@@ -41,7 +41,7 @@ def test_what_somebody_changed_is_no_more_remits(
     assert decision.reason == reason
 
 
-def test_the_provider_is_told_which_revision_was_compared() -> None:
+def test_the_provider_gets_the_revision_that_was_compared() -> None:
     """What somebody changes from then on is theirs: the provider refuses."""
     deleted = []
 
