@@ -19,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
 from config.local.variables import Variables
-from config.pages import content_policy, theme
+from config.pages import content_policy, single_sign_on, theme
 from config.rest import schema
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -438,6 +438,7 @@ if HTTPS:
 # Whether staff needs a second factor: an authenticator app or a passkey. `make run` has none to
 # ask for, because passkeys need HTTPS.
 SECOND_FACTOR = env.bool("SECOND_FACTOR", default=HTTPS)
+SINGLE_SIGN_ON = single_sign_on.read(env, is_web=PROCESS in ("web", "command"))
 ACCOUNT_ADAPTER = "agents.office.log_ins.LogIns"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # nobody signs up

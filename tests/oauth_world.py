@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Request, grants  # type: ignore[import-untyped]
-from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload  # type: ignore[import-untyped]
-from authlib.oauth2.rfc6750 import BearerTokenGenerator  # type: ignore[import-untyped]
-from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]
-from authlib.oauth2.rfc9207.parameter import IssuerParameter  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Request, grants
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc9207.parameter import IssuerParameter
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request

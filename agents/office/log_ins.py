@@ -8,18 +8,20 @@ import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
 from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 
 from audit.contracts import LEDGER_TENANT, LedgerError
 from audit.ledger import events
 
 log = logging.getLogger(__name__)
 ACTION_TYPE = "login.locked"
+LOGGED_IN = "login.succeeded"
 BY_NAME = "login_failed_of_name"  # in ACCOUNT_RATE_LIMITS
 NOTED_SECONDS = 300  # a lock is written down once in this time
 SENTENCE = (
@@ -50,6 +52,14 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
             _note(_name(credentials), self.get_client_ip(request))
             raise ValidationError(SENTENCE, code="too_many_login_attempts") from error
 
+    def post_login(self, request: HttpRequest, user: User, **hooked: Any) -> HttpResponseBase:
+        """Whichever way somebody came in, after the last of their factors."""
+        used = [one["method"] for one in get_authentication_records(request, user)]
+        about = {"operator": user.username, "address": self.get_client_ip(request), "by": used}
+        record(LOGGED_IN, about)
+        answer: HttpResponseBase = super().post_login(request, user, **hooked)
+        return answer
+
     def get_client_ip(self, request: HttpRequest) -> str:
         """Of a proxy that is trusted, the address that it speaks for."""
         address = str(request.META.get("REMOTE_ADDR", ""))
@@ -78,11 +88,16 @@ def _note(name: str, address: str) -> None:
     if not cache.add(f"{ACTION_TYPE}:{key}", True, NOTED_SECONDS):
         return
     known = User.objects.filter(username__iexact=name).values_list("username", flat=True).first()
+    record(
+        ACTION_TYPE,
+        {"operator": known or "", "address": address, "seconds": NOTED_SECONDS},
+    )
+
+
+def record(action_type: str, payload: dict[str, Any]) -> None:
+    """One row of the ledger about logging in. Where the ledger takes none people are let in all the
+    same, or nobody could mend it."""
     try:
-        events.record(
-            ACTION_TYPE,
-            tenant_id=LEDGER_TENANT,
-            payload={"operator": known or "", "address": address, "seconds": NOTED_SECONDS},
-        )
+        events.record(action_type, tenant_id=LEDGER_TENANT, payload=payload)
     except LedgerError:
-        log.exception("login.lock_not_recorded")
+        log.exception("login.not_recorded")

@@ -7,13 +7,21 @@ from allauth.account import views
 from django.http import Http404, HttpRequest
 from django.urls import include, path
 
+from agents.office import sign_in
+
 
 def closed(request: HttpRequest) -> NoReturn:
     raise Http404("There is no such address.")
 
 
 urlpatterns = [
-    path("login/", views.login, name="account_login"),
+    path(
+        "login/",
+        views.LoginView.as_view(extra_context={"sign_in": sign_in.offered}),
+        name="account_login",
+    ),
+    path("oidc/", sign_in.begin, name="oidc_begin"),
+    path("oidc/finish/", sign_in.finish, name="oidc_finish"),
     path("logout/", views.logout, name="account_logout"),
     path("inactive/", views.account_inactive, name="account_inactive"),
     path("reauthenticate/", views.reauthenticate, name="account_reauthenticate"),

@@ -10,7 +10,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from integrations.models import Membership
+from integrations.models import Membership, SignInIdentity
 from integrations.web.admin_pages import ReadOnlyAdmin
 from integrations.web.bound_admin import BoundAdmin, RowsInline
 from integrations.web.staff import is_bound
@@ -25,6 +25,14 @@ class MembershipInline(RowsInline):
     verbose_name_plural = "organisations that they meet, unless they are superusers"
 
 
+class SignInIdentityInline(TabularInline):  # type: ignore[misc]  # the theme is untyped
+    model = SignInIdentity
+    extra = 0
+    fields = ("issuer", "subject", "by_mail", "created_at", "last_used_at")
+    readonly_fields = ("by_mail", "created_at", "last_used_at")
+    verbose_name_plural = "who they are at the provider that they log in at"
+
+
 @admin.register(User)
 class UserAdmin(BaseUserAdmin, BoundAdmin):  # type: ignore[misc,type-arg]
     """Superusers alone: who may change users may give themselves every right."""
@@ -35,7 +43,7 @@ class UserAdmin(BaseUserAdmin, BoundAdmin):  # type: ignore[misc,type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    inlines = (MembershipInline,)
+    inlines = (MembershipInline, SignInIdentityInline)
     filter_horizontal = ()  # two lists side by side are wider than the page
 
 

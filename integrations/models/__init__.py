@@ -11,7 +11,7 @@ from integrations.models.mcp import McpCall, McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
 from integrations.models.shared import SharedEntry
-from integrations.models.staff import Membership
+from integrations.models.staff import Membership, SignInIdentity
 from integrations.models.tokens import ServiceToken
 from integrations.models.trackers import IssueMark, IssueWrite
 from integrations.models.upstreams import Upstream
@@ -43,6 +43,7 @@ __all__ = [
     "ProviderResource",
     "ServiceToken",
     "SharedEntry",
+    "SignInIdentity",
     "Upstream",
     "UserPreferences",
 ]

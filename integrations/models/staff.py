@@ -38,3 +38,42 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} of {self.organisation}"
+
+
+class SignInIdentity(models.Model):
+    """Who somebody is at the provider that they log in at: its name for itself and its name for
+    them, which both stay. A mail address does not: it is given to the next person."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_identities"
+    )
+    issuer = models.CharField(
+        max_length=500, help_text="As OIDC_ISSUER has it, for example https://login.company.com."
+    )
+    subject = models.CharField(
+        max_length=255,
+        help_text="What the provider calls them: “sub”. The page says it to who is refused.",
+    )
+    by_mail = models.BooleanField(
+        "bound by mail", default=False, editable=False, help_text="Nobody bound it by hand."
+    )
+    created_at = models.DateTimeField("bound at", auto_now_add=True)
+    last_used_at = models.DateTimeField("last log-in", null=True, editable=False)
+
+    class Meta:
+        verbose_name_plural = "sign-in identities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["issuer", "subject"],
+                name="sign_in_identity_of_one_user",
+                violation_error_message="This identity is bound to a user already.",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "issuer"],
+                name="sign_in_identity_once",
+                violation_error_message="This user has an identity of this provider already.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
