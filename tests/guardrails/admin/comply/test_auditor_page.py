@@ -34,6 +34,7 @@ def test_the_last_month_is_chosen_and_covered_in_words(office: Office, client: C
     assert "Nothing was recorded in this month." in text
     assert "Nothing is sealed yet, so there is no key." in text
     assert "Maya Lindqvist" in text
+    assert "docs/evidence.md" in text
 
 
 def test_a_bundle_of_days_is_checked_with_the_key_of_the_page(
