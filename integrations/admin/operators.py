@@ -25,7 +25,7 @@ class MembershipInline(RowsInline):
     verbose_name_plural = "organisations that they meet, unless they are superusers"
 
 
-class SignInIdentityInline(TabularInline):  # type: ignore[misc]  # the theme is untyped
+class SignInIdentityInline(RowsInline):
     model = SignInIdentity
     extra = 0
     fields = ("issuer", "subject", "by_mail", "created_at", "last_used_at")

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0015_membership_of_a_user'),
+        ('integrations', '0016_mcp_calls'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
