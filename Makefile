@@ -8,7 +8,7 @@ ARGS ?=
 WORKERS = $(if $(PYTHON),$(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))'))
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients lock dev
+.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients site lock dev
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench NAME=...    run the benchmarks whose names begin so"
 	@echo "make bench-frameworks  the runtime beside other agent frameworks"
 	@echo "make clients           typed Python and TypeScript clients of the API, in build/clients"
+	@echo "make site              the docs as a site of plain files, in build/site"
 	@echo "make lock              pin the newest allowed dependencies (needs uv)"
 
 run:
@@ -67,6 +68,9 @@ bench-frameworks: dev
 
 clients: dev
 	@.venv/bin/python -m scripts.clients build/clients
+
+site: dev
+	@.venv/bin/python -m scripts.site build/site
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header pyproject.toml --upgrade -o requirements.lock

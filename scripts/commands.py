@@ -71,6 +71,7 @@ NOT_TRIED: dict[str, str] = {
     "make test": CI,
     "make check": CI,
     "make format": "it changes the code",
+    "make site": "a test builds it",
     "make bench": "it takes minutes; tests try each benchmark's parts",
     "manage.py import_mailbox --imap": SERVICE,
     "manage.py connect_mailbox": SERVICE,
