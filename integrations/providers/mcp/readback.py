@@ -120,7 +120,7 @@ def _look(account: AccountRef, proof: McpTool, reading: Reading, asked: Mapping[
 
 
 def _judge(row: McpCall, meaning: ToolMeaning, now: Seen) -> Evidence:
-    before: Seen = row.before
+    before: Seen = row.before or {}
     is_list = bool(meaning.reading and meaning.reading.items)
     fresh = {
         id: seen
