@@ -29,7 +29,7 @@ def try_account(found: Tokens, *, address: str, api: str = DRIVE_API) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
     session = trial.session_with(found, api, scopes=SCOPES, what="read the files")
-    wanted = {
+    wanted: dict[str, str | int | list[str]] = {
         "q": f"trashed = false and mimeType = '{FOLDER}' and 'root' in parents",
         "fields": "files(id,name)",
         "pageSize": 20,
