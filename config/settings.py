@@ -16,6 +16,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config import databases
 from config.local import embedded, secrets as local_secrets
 from config.local.children import TOKEN
 from config.local.variables import Variables
@@ -165,39 +166,14 @@ TEMPLATES = [
 # DATABASE_URL wins; without it the embedded PostgreSQL of the state folder is used.
 # The ledger has a connection of its own, in autocommit: what rolls back takes no evidence along.
 
-
-def database(url: str) -> dict[str, Any]:
-    config: dict[str, Any] = env.db_url_config(url)
-    # 10 s idle inside a transaction is a bug in a server; a command may wait for its own work.
-    idle_seconds = 10 if PROCESS in ("web", "cluster", "turns", "sealer") else 600
-    config["OPTIONS"] = {
-        # A statement that comes again is planned once, for a fifth less of the server's CPU a mail.
-        "server_side_binding": True,
-        "prepare_threshold": 3 if env.bool("DATABASE_PREPARE", default=True) else None,
-        **config.get("OPTIONS", {}),
-        "options": f"-c idle_in_transaction_session_timeout={idle_seconds}s",
-        "application_name": f"remit {PROCESS}",  # in pg_stat_activity
-    }
-    if role := env.str("DATABASE_ROLE", default=""):
-        config["OPTIONS"]["assume_role"] = role  # for migrations, where the owner cannot log in
-    # One that died with its server is found out before it is used, not by a failed request.
-    is_pooled = PROCESS in ("web", "turns")  # the engine looks at those of a pool
-    config |= {"ENGINE": "integrations.database", "CONN_HEALTH_CHECKS": not is_pooled}
-    config["CONN_MAX_AGE"] = 0 if is_pooled else 600
-    if is_pooled:
-        config["OPTIONS"]["pool"] = {
-            "min_size": 2,
-            "max_size": env.int("DATABASE_POOL", default=20),
-            # A person waits for the web process in front of a screen; an agent's turn can wait.
-            "timeout": 10 if PROCESS == "web" else 120,
-            "reconnect_timeout": 2,  # then somebody has to ask: its own pauses grow to minutes
-        }
-    return config
-
-
 DATABASE_URL = env.address("DATABASE_URL", "postgres", "postgresql") or embedded.url(STATE_DIR)
-DATABASES = {"default": database(DATABASE_URL), "ledger": database(DATABASE_URL)}
-DATABASES["ledger"]["TEST"] = {"MIRROR": "default"}
+# The database itself, where DATABASE_URL is a pooler in front of it that hands connections out by
+# the transaction: who waits for a notice needs a session.
+DATABASE_DIRECT_URL = env.address("DATABASE_DIRECT_URL", "postgres", "postgresql")
+DATABASE_DIRECT: dict[str, Any] = databases.parse(env, DATABASE_DIRECT_URL)
+DATABASES: dict[str, Any] = databases.configure(
+    env, PROCESS, DATABASE_URL, pooler=bool(DATABASE_DIRECT)
+)
 DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

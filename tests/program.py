@@ -2,15 +2,19 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
 from django.db import connection
+
+from config.local import state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,3 +61,29 @@ def own_database() -> dict[str, str]:
         "SECRET_KEY": settings.SECRET_KEY,
         "LEDGER_KEY": settings.LEDGER_KEY,
     }
+
+
+@contextmanager
+def program(*arguments: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A program of the product on this test's database, killed at the end."""
+    with (
+        log.open("ab") as output,
+        subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=state.PROJECT_DIR,
+            env=os.environ | own_database() | variables,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            yield process
+        finally:
+            end_whole(process)
+
+
+def end_whole(program: "subprocess.Popen[bytes]") -> None:
+    """With what it started, which outlives a cluster that is killed."""
+    with suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pytest
 from config.local import embedded, ports
 from config.local.state import PROJECT_DIR
 from tests.office import until
+from tests.program import end_whole
 from tests.test_deploy import SERVICES, compose
 
 pytestmark = pytest.mark.slow
@@ -31,12 +32,6 @@ PAGE = PROJECT_DIR / "docs" / "deployment.md"
 def read_pairs(path: Path) -> dict[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if line)
-
-
-def end_whole(program: "subprocess.Popen[bytes]") -> None:
-    """With what it started, which outlives a cluster that is killed."""
-    with suppress(ProcessLookupError):
-        os.killpg(program.pid, signal.SIGKILL)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ themselves never change, so whatever was sealed or exported before still verifie
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -28,10 +28,8 @@ BATCH = 1000
 SAID_EVERY = 10 * BATCH  # rows; some seconds
 REDACT = "SELECT audit_redact(%s, %s, %s)"
 LOCK = """
-SELECT pg_advisory_lock_shared(x'A0D17'::int), pg_advisory_lock(hashtextextended(%s, 0))
-"""
-UNLOCK = """
-SELECT pg_advisory_unlock_shared(x'A0D17'::int), pg_advisory_unlock(hashtextextended(%s, 0))
+SELECT set_config('idle_in_transaction_session_timeout', '0', true),
+       pg_advisory_xact_lock_shared(x'A0D17'::int), pg_advisory_xact_lock(hashtextextended(%s, 0))
 """
 
 
@@ -190,15 +188,13 @@ def no_erasure_meanwhile(tenant_id: UUID) -> Iterator[None]:
     """The database takes the first lock when it drops months, and the second one when it erases
     contents or destroys the organisation's key: so it sees a legal hold, or the legal hold comes
     later."""
-    lock = f"audit_hold {tenant_id}"
-    with connections[LEDGER].cursor() as cursor:
-        cursor.execute(LOCK, [lock])
-    try:
+    # In a transaction of a connection of its own: the ledger is appended to outside of one, and
+    # behind a pooler no lock lasts longer.
+    with closing(connections[LEDGER].copy()) as apart:
+        apart.set_autocommit(False)
+        with apart.cursor() as cursor:
+            cursor.execute(LOCK, [f"audit_hold {tenant_id}"])
         yield
-    finally:
-        # Where the connection broke off, the server has released them.
-        with suppress(DatabaseError), connections[LEDGER].cursor() as cursor:
-            cursor.execute(UNLOCK, [lock])
 
 
 def list_legal_holds(tenant_id: UUID) -> list[ExecutedAgentAction]:

@@ -62,9 +62,10 @@ class Prepared:
             for one in values
         ]
         formats = [type(one) is bytes for one in values]
-        if session.pgconn.transaction_status != TransactionStatus.IDLE:
-            # The server may have forgotten what was prepared: its error would end the
-            # transaction.
+        is_open = session.pgconn.transaction_status != TransactionStatus.IDLE
+        if is_open or session.prepare_threshold is None:
+            # In a transaction the server may have forgotten what was prepared: its error would end
+            # it. Behind a pooler the next statement may run in somebody else's session.
             session.pgconn.send_query_params(self.statement, sent, param_formats=formats)
             return answer(session.pgconn)
         if session in self.sessions:

@@ -28,7 +28,7 @@ MAKERS: dict[str, Callable[[], str]] = {
 
 # What each program of `make run` is given, and what each service should be given elsewhere. A
 # secret that is not named for a program does not reach its environment.
-_DATABASE = frozenset({"DATABASE_URL"})
+_DATABASE = frozenset({"DATABASE_URL", "DATABASE_DIRECT_URL"})
 _LEDGER = _DATABASE | {"LEDGER_KEY", "LEDGER_VAULT_KEY", "LEDGER_VAULT_KEY_BEFORE"}
 _ACTS = _LEDGER | {
     *("SECRET_KEY", "REDIS_URL", "DATA_SERVICE_KEYS", "OPENAI_API_KEY", "MODEL_PROVIDER_KEYS"),

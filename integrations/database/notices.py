@@ -3,6 +3,7 @@
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 _PARAMETERS = ("host", "port", "dbname", "user", "password", "service", "passfile", "sslmode")
@@ -40,6 +41,6 @@ class Notices:
 
 
 def parameters() -> dict[str, Any]:
-    """What psycopg needs to reach the product's database."""
-    known = connections[DEFAULT_DB_ALIAS].get_connection_params()
+    """What psycopg needs to reach the product's database itself, past a pooler."""
+    known = connections[DEFAULT_DB_ALIAS].get_connection_params() | settings.DATABASE_DIRECT
     return {name: known[name] for name in _PARAMETERS if name in known}

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.utils import ConnectionHandler
 
-from config import settings
+from config import databases, settings
 from config.local import secrets, state
 from tests.database import parameters
 
@@ -22,16 +22,20 @@ ENDED = (
 )
 
 
+def configured(process: str) -> dict[str, Any]:
+    found = databases.configure(settings.env, process, settings.DATABASE_URL, pooler=False)
+    return cast(dict[str, Any], found["default"])
+
+
 @pytest.mark.parametrize("process", ["web", "turns", "cluster"])
 @pytest.mark.django_db
 def test_a_connection_that_died_while_nobody_used_it_is_replaced_unseen(
     process: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, "PROCESS", process)
     monkeypatch.setattr(DatabaseWrapper, "_connection_pools", {})
     own = connection.settings_dict
     address = {name: own[name] for name in ("NAME", "HOST", "PORT", "USER", "PASSWORD")}
-    config = settings.database(settings.DATABASE_URL) | address
+    config = configured(process) | address
     others = cast(DatabaseWrapper, ConnectionHandler({"default": config})["default"])
 
     def backend() -> int:
@@ -65,11 +69,9 @@ def test_a_connection_that_died_while_nobody_used_it_is_replaced_unseen(
     ],
 )
 def test_a_server_may_be_idle_in_a_transaction_for_seconds_and_a_command_for_minutes(
-    process: str, allowed: str, monkeypatch: pytest.MonkeyPatch
+    process: str, allowed: str
 ) -> None:
-    monkeypatch.setattr(settings, "PROCESS", process)
-
-    options = settings.database(settings.DATABASE_URL)["OPTIONS"]["options"]
+    options = configured(process)["OPTIONS"]["options"]
 
     with psycopg.connect(
         **parameters(connection.settings_dict["NAME"]) | {"options": options}
@@ -80,6 +82,7 @@ def test_a_server_may_be_idle_in_a_transaction_for_seconds_and_a_command_for_min
 
 SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.ALL)} | {
     "DATABASE_URL": "postgresql://elsewhere/remit",
+    "DATABASE_DIRECT_URL": "",
     "REDIS_URL": "redis://elsewhere/0",
     "EMAIL_URL": "smtp://localhost",
     "DATA_SERVICE_KEYS": "default=abc",
@@ -91,7 +94,7 @@ SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.A
 PRINT = """
 import json, os, sys
 sys.argv = ["manage.py", *sys.argv[1:]]
-from config import settings
+from config import databases, settings
 names = ("SECRET_KEY", "LEDGER_KEY", "LEDGER_SIGNING_KEY")
 print(json.dumps({name: getattr(settings, name) for name in names}))
 print(json.dumps("LEDGER_SIGNING_KEY" in os.environ))
@@ -157,6 +160,11 @@ PAIR = {
         ("manage.py check", {"HTTPS": "yse"}, "HTTPS is “yse”. It must be “true” or “false”."),
         ("-m config.serve", {"TASK_WORKERS": "-1"}, "TASK_WORKERS is “-1”. It must be a whole"),
         ("manage.py qcluster", {"SECRET_KEY": ""}, "Set SECRET_KEY in the environment."),
+        (
+            "manage.py migrate",
+            {"DATABASE_ROLE": "remit_owner", "DATABASE_DIRECT_URL": "postgres://there/remit"},
+            "DATABASE_ROLE needs the database itself",
+        ),
     ],
 )
 @pytest.mark.slow

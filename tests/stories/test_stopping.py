@@ -3,10 +3,8 @@ at goes on elsewhere. How turns are handed on is tried in tests/agents/turns/tes
 and a kill, which is what a stop that takes too long becomes, in test_kills.py."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,16 +18,14 @@ from django.core.signing import TimestampSigner
 
 from agents.models import Turn
 from agents.turns.streams import SALT
-from config.local import state
 from config.local.ports import pick
 from integrations.models import Delivery
 from tests.agents.turns.test_runner import running
 from tests.agents.waiting import ORCHESTRATOR, turn_of
 from tests.model_server import Paused, calls
 from tests.office import Office, until
-from tests.program import own_database
+from tests.program import program
 from tests.stories.steps import scripted
-from tests.test_deploy_programs import end_whole
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,26 +33,6 @@ pytestmark = [
 ]
 STOP_SECONDS = 30  # what deploy/compose.yaml and the systemd units wait
 INGEST = "You summarise an item and list its entities."
-
-
-@contextmanager
-def program(*arguments: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A program of the product on this test's database, killed at the end."""
-    with (
-        log.open("ab") as output,
-        subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=state.PROJECT_DIR,
-            env=os.environ | own_database() | variables,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        ) as process,
-    ):
-        try:
-            yield process
-        finally:
-            end_whole(process)
 
 
 @contextmanager
