@@ -16,8 +16,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import databases
-from config.local import embedded, secrets as local_secrets
+from config.local import databases, embedded, secrets as local_secrets
 from config.local.children import TOKEN
 from config.local.variables import Variables
 from config.pages import content_policy, single_sign_on, theme

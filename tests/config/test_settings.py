@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.utils import ConnectionHandler
 
-from config import databases, settings
-from config.local import secrets, state
+from config import settings
+from config.local import databases, secrets, state
 from tests.database import parameters
 
 ENDED = (
@@ -94,7 +94,7 @@ SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.A
 PRINT = """
 import json, os, sys
 sys.argv = ["manage.py", *sys.argv[1:]]
-from config import databases, settings
+from config import settings
 names = ("SECRET_KEY", "LEDGER_KEY", "LEDGER_SIGNING_KEY")
 print(json.dumps({name: getattr(settings, name) for name in names}))
 print(json.dumps("LEDGER_SIGNING_KEY" in os.environ))
