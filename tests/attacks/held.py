@@ -140,6 +140,6 @@ def _read_event(text: str, me: str) -> tuple[Any, ...]:
     guests = event.get("attendee", [])
     named = guests if isinstance(guests, list) else [guests]
     people = {str(one).removeprefix("mailto:") for one in named} - {me}
-    times = (event[name].dt.astimezone(UTC).isoformat() for name in ("dtstart", "dtend"))
+    times = (event.decoded(name).astimezone(UTC).isoformat() for name in ("dtstart", "dtend"))
     said = (str(event.get(name, "")) for name in ("description", "location"))
     return str(event["summary"]), *times, sorted(people), *said

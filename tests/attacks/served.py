@@ -206,9 +206,8 @@ class ServedDesk(Desk):
 def moved(desk: Desk, servers: Servers) -> ServedDesk:
     """The same tenant with mail and events on these servers, furnished alike."""
     office = ServedOffice(**vars(desk.office), at=servers)
-    is_jmap = isinstance(servers.mail, CyrusWorld)
     address = office.mailbox.address
-    if is_jmap:
+    if is_jmap := isinstance(servers.mail, CyrusWorld):
         servers.mail.add(address)
     with servers.mail.client(address) as client:
         client.create_folder(FOLDER)

@@ -2,12 +2,12 @@
 afterwards is compared: nothing of the attacker's is done there, and what a benign act leaves is the
 same as at the sandbox. What Remit says of it is not asked here."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -199,7 +199,9 @@ def act(desk: ServedDesk, *acts: Act) -> list[str]:
         for one in acts
     ]
     if isinstance(first.via, Outside):
-        found = desk.call(first.action, dict(first.arguments), **first.via.meta)
+        found = desk.call(
+            first.action, dict(cast("Mapping[str, Any]", first.arguments)), **first.via.meta
+        )
         return [found["approval_id"]] if found.get("approval_id") else []
     turn = enter(desk, first, *beside)
     return [one["id"] for one in turn.actions if one["status"] == "pending"]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -20,6 +21,7 @@ from audit.models import Checkpoint, ExecutedAgentAction
 from config.local import ports
 from integrations.models import Delivery, Organisation, ServiceToken
 from tests.audit import sealed
+from tests.audit.entries import append_action
 from tests.office import Office, until
 from tests.program import own_database, program
 
@@ -105,6 +107,8 @@ def test_mails_chats_seals_holds_and_erasures_work_behind_a_pooler(
     office: Office, tmp_path: Path
 ) -> None:
     organisation = Organisation.objects.get(slug="default")
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, payload={"text": "secret"})
     token = ServiceToken.issue(organisation=organisation, name="frontend", scopes=["chat"])[1]
     web = ports.pick()
     programs = {
@@ -148,7 +152,7 @@ def test_mails_chats_seals_holds_and_erasures_work_behind_a_pooler(
         until(lambda: not Turn.objects.exclude(state="finished").exists())
 
         def manage(*words: str) -> int:
-            command = ("manage.py", *words, "--tenant", str(organisation.id), "--reason", "a case")
+            command = ("manage.py", *words, "--tenant", str(tenant_id), "--reason", "a case")
             with program(*command, log=log, **variables) as process:
                 return process.wait()
 
@@ -162,5 +166,5 @@ def test_mails_chats_seals_holds_and_erasures_work_behind_a_pooler(
     assert len(effects) == len({call["idempotency_key"] for call in effects}) == 12
     # What is erased in spite of a legal hold would be gone.
     assert (held, refused) == (0, 1), log.read_text()
-    assert not ExecutedAgentAction.objects.filter(phase="redaction").exists()
+    assert not ExecutedAgentAction.objects.filter(tenant_id=tenant_id, phase="redaction").exists()
     assert Checkpoint.objects.exists()
