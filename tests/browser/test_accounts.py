@@ -38,7 +38,7 @@ def test_calendars_are_connected_on_a_phone(
     page.set_viewport_size(PHONE)
 
     page.goto("/admin/integrations/account/connect/")
-    page.get_by_role("link", name="Connect calendars").click()
+    page.get_by_role("link", name="Connect calendars", exact=True).click()
     assert page.locator("#known-users option[value=maya]").count() == 1
     page.get_by_label("User (required)").fill("maya")
     page.get_by_label("Address").fill(ADDRESS)

@@ -92,6 +92,7 @@ def test_an_error_is_a_problem_with_a_code_that_leads_to_what_it_means() -> None
 def test_each_code_that_the_api_answers_with_says_what_it_means() -> None:
     rooms = ["agents/api", "audit/api", "guardrails/api", "integrations/api", "integrations/web"]
     files = [one for room in rooms for one in Path(room).rglob("*.py")]
+    files.remove(Path("integrations/web/oidc.py"))  # whose codes stand in the ledger alone
     files += [
         Path("knowledge/api.py"),
         *Path("config").rglob("*.py"),
