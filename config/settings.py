@@ -163,16 +163,11 @@ TEMPLATES = [
 
 # --- Databases -------------------------------------------------------------------------
 # DATABASE_URL wins; without it the embedded PostgreSQL of the state folder is used.
-# The ledger has a connection of its own, in autocommit: what rolls back takes no evidence along.
-
 DATABASE_URL = env.address("DATABASE_URL", "postgres", "postgresql") or embedded.url(STATE_DIR)
 # The database itself, where DATABASE_URL is a pooler in front of it that hands connections out by
 # the transaction: who waits for a notice needs a session.
 DATABASE_DIRECT_URL = env.address("DATABASE_DIRECT_URL", "postgres", "postgresql")
-DATABASE_DIRECT: dict[str, Any] = databases.parse(env, DATABASE_DIRECT_URL)
-DATABASES: dict[str, Any] = databases.configure(
-    env, PROCESS, DATABASE_URL, pooler=bool(DATABASE_DIRECT)
-)
+DATABASES = databases.configure(env, PROCESS, DATABASE_URL, pooler=bool(DATABASE_DIRECT_URL))
 DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

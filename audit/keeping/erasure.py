@@ -6,7 +6,7 @@ themselves never change, so whatever was sealed or exported before still verifie
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -195,6 +195,8 @@ def no_erasure_meanwhile(tenant_id: UUID) -> Iterator[None]:
         with apart.cursor() as cursor:
             cursor.execute(LOCK, [f"audit_hold {tenant_id}"])
         yield
+        with suppress(DatabaseError):  # where the connection broke off, the server did it
+            apart.rollback()
 
 
 def list_legal_holds(tenant_id: UUID) -> list[ExecutedAgentAction]:

@@ -7,16 +7,6 @@ from django.core.exceptions import ImproperlyConfigured
 from config.local.variables import Variables
 
 
-def parse(env: Variables, url: str) -> dict[str, Any]:
-    """What psycopg needs to reach this address; nothing for none."""
-    if not url:
-        return {}
-    found = env.db_url_config(url)
-    names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER"}
-    known = {**{name: found[key] for name, key in names.items()}, "password": found["PASSWORD"]}
-    return {name: value for name, value in {**found.get("OPTIONS", {}), **known}.items() if value}
-
-
 def configure(env: Variables, process: str, url: str, *, pooler: bool) -> dict[str, Any]:
     """Django's DATABASES. The ledger has a connection of its own, in autocommit: what rolls back
     takes no evidence along.

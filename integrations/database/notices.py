@@ -5,6 +5,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
+from psycopg.conninfo import conninfo_to_dict
 
 _PARAMETERS = ("host", "port", "dbname", "user", "password", "service", "passfile", "sslmode")
 
@@ -42,5 +43,6 @@ class Notices:
 
 def parameters() -> dict[str, Any]:
     """What psycopg needs to reach the product's database itself, past a pooler."""
-    known = connections[DEFAULT_DB_ALIAS].get_connection_params() | settings.DATABASE_DIRECT
+    known = connections[DEFAULT_DB_ALIAS].get_connection_params()
+    known |= conninfo_to_dict(settings.DATABASE_DIRECT_URL)
     return {name: known[name] for name in _PARAMETERS if name in known}

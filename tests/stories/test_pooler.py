@@ -153,7 +153,7 @@ def test_mails_chats_seals_holds_and_erasures_work_behind_a_pooler(
 
         def manage(*words: str) -> int:
             command = ("manage.py", *words, "--tenant", str(tenant_id), "--reason", "a case")
-            with program(*command, log=log, **variables) as process:
+            with program(*command, log=log, **variables, REMIT_PROCESS="web") as process:
                 return process.wait()
 
         held = manage("hold_ledger", "--set")

@@ -15,8 +15,7 @@ def session_with(found: Tokens, api: str, *, scopes: Sequence[str], what: str) -
     """Raises Rejected where the user did not agree to all: to `what`, in words."""
     if missing(scopes, found.scopes):
         raise Rejected(
-            f"Google was not told that Remit may {what}. Begin again, and leave every box at "
-            "Google ticked."
+            f"You did not allow Remit to {what}. Begin again, and tick every box on Google's page."
         )
 
     def token(refused: str) -> str:

@@ -1,5 +1,5 @@
 """What became of a write to a calendar at Google: by Remit's own record of it, and by whose mark
-the event carries now. One that was deleted is still told of for a while."""
+the event carries now. One that was deleted can be read for a while yet."""
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
