@@ -168,7 +168,7 @@ def test_a_no_and_half_a_yes_are_said(client: Client, server: OAuthServer) -> No
     assert "somebody said no" in come_back(client, server.decline(begin(client)))
 
     server.extra = {"scope": "openid"}
-    assert "leave every box at Google ticked" in come_back(client, server.agree(begin(client)))
+    assert "tick every box on Google" in come_back(client, server.agree(begin(client)))
     assert not Account.objects.filter(source="google_mail").exists()
 
 
