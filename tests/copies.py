@@ -30,26 +30,33 @@ THE_SAME = str(demo.ORGANISATION_ID)
 @dataclass(frozen=True, kw_only=True)
 class Original:
     """The office as it was loaded, and what became of its rows in syncs: before and after each.
-    `settled` are tables that migrations fill."""
+    `settled` are tables that migrations fill, `changes` how many the sandbox had seen."""
 
     settled: frozenset[str]
     rows: Rows
     sandbox: bytes
+    changes: int
     hour: datetime
     syncs: dict[Any, tuple[Rows, Rows]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
 class Copy:
-    """One test's office. `ids` leads from the original's ids to its own."""
+    """One test's office. `ids` leads from the original's ids to its own, `sandbox` is the file of
+    its sandbox's state."""
 
     original: Original
+    sandbox: Path
     ids: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def syncing(self, key: Any) -> Iterator[bool]:
         """Copies what this sync made of an office like this one. Where none is known: False, and
-        what becomes of the rows in the block is kept."""
+        what becomes of the rows in the block is kept. A sandbox in which something has changed is
+        like no other: what is synced from it is neither copied nor kept."""
+        if count_changes(self.sandbox) != self.original.changes:
+            yield False
+            return
         now = read(self.original.settled)
         before, after = self.original.syncs.get(key, ({}, {}))
         if key in self.original.syncs and in_order(self._own(before)) == in_order(
@@ -95,15 +102,26 @@ def loading(sandbox: Path) -> Iterator[list[Copy]]:
     yield copies
     with closing(sqlite3.connect(sandbox)) as state:
         found = Original(
-            settled=settled, rows=read(settled), sandbox=state.serialize(), hour=this_hour()
+            settled=settled,
+            rows=read(settled),
+            sandbox=state.serialize(),
+            changes=count_changes(sandbox),
+            hour=this_hour(),
         )
     _kept[:] = [found]
-    copies.append(Copy(original=found))
+    copies.append(Copy(original=found, sandbox=sandbox))
 
 
-def copied(original: Original) -> Copy:
-    """Another office like it, in an empty database."""
-    copy = Copy(original=original)
+def count_changes(sandbox: Path) -> int:
+    with closing(sqlite3.connect(sandbox)) as state:
+        (last,) = state.execute("SELECT coalesce(max(id), 0) FROM history").fetchone()
+    return int(last)
+
+
+def copied(original: Original, sandbox: Path) -> Copy:
+    """Another office like it, in an empty database, beside a sandbox that was started from the
+    original's state and keeps its own in this file."""
+    copy = Copy(original=original, sandbox=sandbox)
     write(copy._own(original.rows, more=True))
     return copy
 

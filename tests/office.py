@@ -212,7 +212,7 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
         stack.callback(forget_model_client)
         stack.callback(close_stream_connections)
         stack.enter_context(mock.patch.dict(os.environ, {"OPERATOR_PASSWORD": PASSWORD}))
-        copy = copies.copied(original) if original else load_demo(rooms)
+        copy = copies.copied(original, rooms) if original else load_demo(rooms)
         running = Office(origin=origin, sandbox=sandbox, copy=copy)
         # A webhook under way while the servers stop would leave its connection open.
         stack.callback(running.settle_webhooks)

@@ -7,6 +7,7 @@ import pytest
 
 from tests import copies
 from tests.office import Office, running_office
+from tests.sandbox.data_service.client import mail
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -40,3 +41,23 @@ def test_a_copied_office_has_the_rows_of_a_loaded_one_under_ids_of_its_own(
     assert len(loaded["knowledge_item"].splitlines()) > 60
     assert without_ids(copied) == without_ids(loaded)
     assert ids(copied) & ids(loaded) == {copies.THE_SAME}
+
+
+def test_what_a_changed_sandbox_gave_is_not_copied(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "_kept", [])
+    found = []
+    for name in ("loaded", "changed", "copied"):
+        (tmp_path / name).mkdir()
+        with running_office(settings, state_dir=tmp_path / name) as office:
+            if name == "changed":
+                more = {"items": [mail("more")], "notify": False}
+                office.control("POST", "/users/maya/emails", json=more)
+            office.sync("gmail")
+            rows = copies.read(office.copy.original.settled)
+            found.append(len(rows["knowledge_item"].splitlines()))
+        copies.write(dict.fromkeys(rows, ""))
+    loaded, changed, copied = found
+
+    assert (changed, copied) == (loaded + 1, loaded)
