@@ -13,6 +13,7 @@ import re
 import sys
 from dataclasses import dataclass
 
+from integrations.ports.registry import BY_SOURCE
 from scripts.room_graph import PROJECT
 
 PAGE = PROJECT / "docs" / "providers.md"
@@ -65,6 +66,23 @@ SERVERS = {
     "Jira Data Center": "Jira Data Center (a fake)",
     "RT": "Request Tracker 5.0",
 }
+# What accounts at each of them are, in the registry.
+SOURCES = {
+    "Sandbox": "gmail",
+    "Dovecot": "imap",
+    "Postfix": "imap",
+    "Cyrus": "jmap",
+    "Gmail": "google_mail",
+    "Radicale": "caldav",
+    "Xandikos": "caldav",
+    "Google Calendar": "google_calendar",
+    "WsgiDAV": "webdav",
+    "GitHub": "github_issues",
+    "Jira Cloud": "jira_issues",
+    "Jira Data Center": "jira_issues",
+    "RT": "rt_tickets",
+}
+NEWS = "how Remit hears of a change"
 OPERATIONS = (
     _mail("read a mail and leave no mark", "Read and search", "AAAA"),
     _mail("mark as read", "Mark as read", "ABBB"),
@@ -102,6 +120,8 @@ OPERATIONS = (
 
 def draw() -> str:
     lines = [f"| operation | {' | '.join(SERVERS.values())} |", "|---" * (1 + len(SERVERS)) + "|"]
+    heard = (BY_SOURCE[SOURCES[server]].news for server in SERVERS)
+    lines.append(f"| {NEWS} | {' | '.join(heard)} |")
     for one in OPERATIONS:
         cells = (one.grades.get(server, "") for server in SERVERS)
         lines.append(f"| {one.name} | {' | '.join(cells)} |")

@@ -26,6 +26,7 @@ from integrations.credentials import credentials
 from integrations.database import clock
 from integrations.exceptions import NotPermitted, ProviderError
 from integrations.models import Account, Credential
+from integrations.ports.registry import BY_SOURCE
 from integrations.providers.imap import connection
 from integrations.providers.imap.connection import Connection
 
@@ -37,7 +38,7 @@ QUIET_SECONDS = 0.2  # several changes at once are one
 LOOK_SECONDS = 15.0
 LEASE = timedelta(seconds=90)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
-LISTENED_TO = "imap"  # a calendar server says nothing by itself
+LISTENED_TO = tuple(one.source for one in BY_SOURCE.values() if one.news == "listened")
 CHANGES = (b"EXISTS", b"EXPUNGE", b"FETCH", b"VANISHED", b"RECENT")
 
 
@@ -85,7 +86,7 @@ class Watcher:
         with transaction.atomic():
             rows = (
                 Credential.objects.filter(
-                    free, state=Credential.State.GOOD, account__provider=LISTENED_TO
+                    free, state=Credential.State.GOOD, account__source__in=LISTENED_TO
                 )
                 .order_by("account_id")
                 .select_for_update(skip_locked=True, of=["self"])[: settings.WATCHED_MAILBOXES]

@@ -24,6 +24,7 @@ from integrations.contracts import Source
 from integrations.credentials.sealing import BadKey
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Organisation
+from integrations.ports.registry import BY_SOURCE
 from integrations.web import pushes, staff
 from integrations.web.admin_pages import choose_organisation, operator
 
@@ -209,7 +210,7 @@ def describe_connection(account: Account) -> dict[str, Any]:
         "connection": health.in_words(account, now=timezone.now()),
         "is_connected": health.state_of(account) != "not_connected",
         "account": account,
-        "push": _push(account) if connectables.of(account.source).pushes else None,
+        "push": _push(account) if BY_SOURCE[account.source].news == "pushed" else None,
         "has_token": account.kind == "issues",
         "place": consent.place_of(account.source),
     }

@@ -1,12 +1,15 @@
 """What is said about accounts of users' own over the API, and what is asked."""
 
-from typing import Any
+from typing import Any, get_args
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import exceptions, serializers
 
 from integrations.accounts import connectables, connecting, health
 from integrations.models import Account
+from integrations.ports.provider import News
+from integrations.ports.registry import BY_SOURCE
 from integrations.providers.connectable import Name
 from integrations.web.serializers import StrictCharField, StrictSerializer
 
@@ -126,9 +129,19 @@ class AccountFields(serializers.Serializer[Any]):
     display_name = serializers.CharField()
     health = serializers.SerializerMethodField()
     state = serializers.SerializerMethodField(help_text="good, sign_in or not_connected")
+    news = serializers.SerializerMethodField(
+        help_text="How Remit hears of a change there. pushed: the other side calls Remit, once "
+        "that is set up there. listened: it says so at once, on a connection that Remit keeps "
+        "open. looked: it says nothing, and Remit looks from time to time. Beside the first two "
+        "Remit looks, too."
+    )
 
     def get_state(self, account: Account) -> str:
         return health.state_of(account)
+
+    @extend_schema_field(serializers.ChoiceField(choices=get_args(News)))
+    def get_news(self, account: Account) -> News:
+        return BY_SOURCE[account.source].news
 
     def get_health(self, account: Account) -> str:
         return health.in_words(account, now=timezone.now())

@@ -3,11 +3,13 @@ Pure: neither models nor readers are imported by it."""
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
 from integrations.contracts import AnyItem, ContentType, Kind, Source
 from integrations.ports.evidence import Capabilities
 
 READ_ONLY = Capabilities()
+News = Literal["pushed", "listened", "looked"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +21,9 @@ class Connector:
     kind can be carried out there. `is_watched`: what is new is looked for all the time, so no sync
     is begun for it. `capabilities`: what it can prove about them. `starts_turns`: a new
     item here is worked through by the agent: every mail, and a document where the policy has
-    something to say about it.
+    something to say about it. `news`: how Remit hears of a change: the other side calls it
+    (`pushed`), says so on a connection that Remit keeps open (`listened`), or says nothing, so that
+    Remit looks from time to time (`looked`). Beside the first two it looks, too.
     """
 
     source: Source
@@ -33,6 +37,7 @@ class Connector:
     is_watched: bool = False
     capabilities: Capabilities = READ_ONLY
     starts_turns: bool = False
+    news: News = "looked"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,13 @@ from integrations.contracts import (
 from integrations.ports.evidence import Capabilities
 from integrations.ports.provider import Connector, Provider
 
-_read = partial(Connector, is_synced=True, capabilities=Capabilities(history=True))
+_read = partial(Connector, is_synced=True, capabilities=Capabilities(history=True), news="pushed")
 _written = partial(
     Connector,
     is_synced=True,
     is_writable=True,
     capabilities=Capabilities(grade="A", conditional_write=True, history=True, repeat="by_key"),
+    news="pushed",
 )
 
 # The contract of the External Data Service has no calls that write to Outlook, GitHub or Slack.
@@ -116,6 +117,7 @@ IMAP = Provider(
                 repeats={"send_email": "never", "forward_email": "never"},
             ),
             starts_turns=True,
+            news="listened",
         ),
     ),
 )
@@ -277,6 +279,7 @@ _tracker = partial(
     is_watched=True,
     capabilities=Capabilities(grade="C"),
     starts_turns=True,
+    news="pushed",
 )
 GITHUB = Provider(
     name="github",
@@ -288,7 +291,8 @@ JIRA = Provider(
     label="Jira",
     connectors=(_tracker(source="jira_issues", label="Jira issues"),),
 )
-# It refuses a write to another version itself, and keeps no keys either.
+# It refuses a write to another version itself, and keeps no keys either. Its scrips run a program
+# of the administrator's: there is no webhook to set up.
 REQUEST_TRACKER = Provider(
     name="request_tracker",
     label="Request Tracker",
@@ -297,6 +301,7 @@ REQUEST_TRACKER = Provider(
             source="rt_tickets",
             label="Request Tracker",
             capabilities=Capabilities(grade="C", conditional_write=True),
+            news="looked",
         ),
     ),
 )

@@ -124,8 +124,7 @@ class Connectable:
     with a sentence, and so does its trial. With a `consent`, nothing is asked for and its trial
     counts alone. `port_kind` and `command`: where another port than those of `ports` is refused,
     and who may use it. `about` has a place for the organisation. `over` names the protocol, where
-    there is more than one way to the same thing. `pushes`: whether it can be set up there to call
-    Remit when something changes; else Remit looks."""
+    there is more than one way to the same thing."""
 
     what: What
     title: str
@@ -143,7 +142,6 @@ class Connectable:
     has_display_name: bool = True
     note: str = ""
     over: str = ""
-    pushes: bool = False
     ports: frozenset[int] = field(default=WEB_PORTS)
     port_kind: str = "web"
     command: str = ""

@@ -32,5 +32,4 @@ CONNECTABLE = tracker(
     ),
     asked=(projects(label="Only in these queues", placeholder="General, Support"),),
     fold="Which queues",
-    pushes=False,  # its scrips run a program of the administrator's; there is no webhook to set up
 )

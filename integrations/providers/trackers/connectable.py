@@ -33,7 +33,6 @@ def tracker(
     asked: Sequence[Asked],
     first: Sequence[Asked] = (),
     fold: str = "Which projects",
-    pushes: bool = True,
 ) -> Connectable:
     """`who` it is that is let in no more: the token, or its user."""
     return Connectable(
@@ -49,7 +48,6 @@ def tracker(
         address_hint=USERS_ADDRESS,
         has_display_name=False,
         command="connect_issues",
-        pushes=pushes,
         look=looking(reader),
         trouble={"not_permitted": f"{product} does not let this {who} read issues any more."},
     )

@@ -86,6 +86,7 @@ def test_calendars_are_tried_shown_and_only_then_stored(
         "display_name": "Nora Berg",
         "state": "good",
         "health": "Signed in. It has not been looked at yet.",
+        "news": "looked",
     }
     account = Account.objects.get(id=connected["id"])
     assert (account.kind, account.allowed_actions.count()) == ("calendar", 0)

@@ -73,6 +73,7 @@ def test_a_mailbox_is_tried_shown_and_only_then_stored(box: Box, token: str, set
         "display_name": "Maya Berg",
         "state": "good",
         "health": "Signed in. It has not been looked at yet.",
+        "news": "listened",
     }
     account = Account.objects.get(address=asked["address"])
     assert (account.allowed_actions.count(), account.time_zone) == (0, "Europe/Berlin")
