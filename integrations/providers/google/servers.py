@@ -1,9 +1,6 @@
 """Where Google's users sign in, and what Remit asks them for. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from integrations.credentials.oauth import AuthorizationServer
 
@@ -31,25 +28,6 @@ HOW_LONG = (
     "unused for six months, it ends. In testing: seven days, then the user signs in again. A "
     "changed password ends a consent to mail."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoogleService:
-    """As a credential keeps it. `ends_at`: when the consent ends, where Google says so."""
-
-    api: str
-    ends_at: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"api": self.api, "ends_at": self.ends_at}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "GoogleService":
-        return cls(api=str(data["api"]), ends_at=str(data.get("ends_at", "")))
-
-
-def service(api: str, *, ends_at: datetime | None) -> GoogleService:
-    return GoogleService(api=api, ends_at=ends_at.isoformat() if ends_at else "")
 
 
 def missing(wanted: Sequence[str], granted: Sequence[str]) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
-"""What trials of all of Google's services have in common: a session with what a consent just gave,
-and what went wrong in words."""
+"""What trials of all of Google's services have in common: a session with what a consent just
+gave."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from integrations.credentials.oauth import Tokens
-from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
-from integrations.providers.google.servers import missing
-from integrations.providers.google.session import GoogleSession, SignInRefused
+from integrations.exceptions import Rejected
+from integrations.providers.google.servers import GOOGLE, missing
+from integrations.providers.google.session import GoogleSession
+from integrations.providers.signed_in.trial import token_of
 from integrations.providers.trial_slots import slots
 
 
@@ -17,32 +17,4 @@ def session_with(found: Tokens, api: str, *, scopes: Sequence[str], what: str) -
         raise Rejected(
             f"You did not allow Remit to {what}. Begin again, and tick every box on Google's page."
         )
-
-    def token(refused: str) -> str:
-        if refused:
-            raise SignInRefused("Google does not take the consent that it just gave.")
-        return found.access
-
-    return GoogleSession(api, token, slot=slots())
-
-
-@contextmanager
-def explained(otherwise: str) -> Iterator[None]:
-    """Raises ProviderError with a sentence for people."""
-    try:
-        yield
-    except RateLimited as error:
-        raise RateLimited("Google takes no more requests now. Try again later.") from error
-    except Unavailable as error:
-        raise Unavailable("Google does not answer. Try again later.") from error
-    except ProviderError as error:
-        raise type(error)(otherwise, said=error.said) from error
-
-
-def check_who(who: str, address: str) -> None:
-    """Raises Rejected where somebody else signed in."""
-    if who.casefold() != address.casefold():
-        raise Rejected(
-            f"Somebody signed in as {who}, and {address} is to be connected. Begin again, and "
-            "choose that one."
-        )
+    return GoogleSession(api, token_of(found, GOOGLE), slot=slots())

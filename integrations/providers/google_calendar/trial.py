@@ -7,15 +7,17 @@ from typing import Any
 
 from integrations.credentials.oauth import Tokens
 from integrations.ports.evidence import Ability
-from integrations.providers.google import trial
 from integrations.providers.google.servers import (
     CALENDAR_API,
+    GOOGLE,
     READ_CALENDARS,
     READ_EVENTS,
     WRITE_OWN_EVENTS,
-    service,
 )
+from integrations.providers.google.trial import session_with
 from integrations.providers.google_calendar.calendars import list_calendars, primary_of
+from integrations.providers.signed_in.servers import service
+from integrations.providers.signed_in.trial import check_who, explained
 
 # All calendars that the user sees can be read; Google itself lets only those be written to that
 # are the user's own.
@@ -36,16 +38,17 @@ def try_account(found: Tokens, *, address: str, api: str = CALENDAR_API) -> Trie
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
     what = "read the calendars and change the user's own"
-    session = trial.session_with(found, api, scopes=SCOPES, what=what)
-    with trial.explained(
+    session = session_with(found, api, scopes=SCOPES, what=what)
+    with explained(
+        GOOGLE,
         "Google does not show these calendars. Is the Google Calendar API switched on in the "
-        "project that the client belongs to, and Calendar for this user?"
+        "project that the client belongs to, and Calendar for this user?",
     ):
         calendars = list_calendars(session)
         own = primary_of(calendars)
-    trial.check_who(own.id, address)
+    check_who(own.id, address)
     return Tried(
-        servers=service(api, ends_at=found.ends_at).to_json(),
+        servers=service(api, ends_at=found.ends_at),
         calendars=tuple(one.own_name or one.name or one.id for one in calendars),
         abilities=tuple(_abilities()),
     )

@@ -7,9 +7,11 @@ from typing import Any
 from integrations.credentials.oauth import Tokens
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
-from integrations.providers.google import trial
-from integrations.providers.google.servers import DRIVE_API, READ_DRIVE, service
+from integrations.providers.google.servers import DRIVE_API, GOOGLE, READ_DRIVE
+from integrations.providers.google.trial import session_with
 from integrations.providers.google_drive.answers import FOLDER, AboutSaid, FilesSaid
+from integrations.providers.signed_in.servers import service
+from integrations.providers.signed_in.trial import check_who, explained
 
 SCOPES = (READ_DRIVE,)
 HOST = "www.googleapis.com"
@@ -28,21 +30,22 @@ class Tried:
 def try_account(found: Tokens, *, address: str, api: str = DRIVE_API) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
-    session = trial.session_with(found, api, scopes=SCOPES, what="read the files")
+    session = session_with(found, api, scopes=SCOPES, what="read the files")
     wanted: dict[str, str | int | list[str]] = {
         "q": f"trashed = false and mimeType = '{FOLDER}' and 'root' in parents",
         "fields": "files(id,name)",
         "pageSize": 20,
     }
-    with trial.explained(
+    with explained(
+        GOOGLE,
         "Google does not show these files. Is the Google Drive API switched on in the project that "
-        "the client belongs to, and Drive for this user?"
+        "the client belongs to, and Drive for this user?",
     ):
         who = parse(AboutSaid, session.get("/about", {"fields": "user(emailAddress)"}))
         folders = parse(FilesSaid, session.get("/files", wanted))
-    trial.check_who(who.user.address, address)
+    check_who(who.user.address, address)
     return Tried(
-        servers=service(api, ends_at=found.ends_at).to_json(),
+        servers=service(api, ends_at=found.ends_at),
         folders=tuple(one.name for one in folders.files),
         abilities=tuple(_abilities()),
     )

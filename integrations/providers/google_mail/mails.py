@@ -16,7 +16,7 @@ from integrations.exceptions import Malformed, NotFound, TooLarge
 from integrations.imports import reading
 from integrations.mail.compose import MARK
 from integrations.network.answers import parse
-from integrations.providers.google.session import GoogleSession, Params, session_of
+from integrations.providers.google.session import GoogleSession, session_of
 from integrations.providers.google_mail import labels
 from integrations.providers.google_mail.answers import (
     Drafts,
@@ -28,6 +28,7 @@ from integrations.providers.google_mail.answers import (
 )
 from integrations.providers.imap.folders import STARRED, UNREAD
 from integrations.providers.mailboxes import attachments
+from integrations.providers.signed_in.session import Params
 
 log = logging.getLogger(__name__)
 ME = "/users/me"

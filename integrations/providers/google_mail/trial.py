@@ -8,10 +8,12 @@ from typing import Any
 from integrations.credentials.oauth import Tokens
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
-from integrations.providers.google import trial
-from integrations.providers.google.servers import MAIL_API, MODIFY_MAIL, service
+from integrations.providers.google.servers import GOOGLE, MAIL_API, MODIFY_MAIL
+from integrations.providers.google.trial import session_with
 from integrations.providers.google_mail.answers import LabelSaid, Profile
 from integrations.providers.google_mail.mails import CHECKS_AS, ME
+from integrations.providers.signed_in.servers import service
+from integrations.providers.signed_in.trial import check_who, explained
 
 SCOPES = (MODIFY_MAIL,)
 HOST = "gmail.googleapis.com"
@@ -29,15 +31,16 @@ class Tried:
 def try_account(found: Tokens, *, address: str, api: str = MAIL_API) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
-    session = trial.session_with(found, api, scopes=SCOPES, what="read and change the mail")
-    with trial.explained(
+    session = session_with(found, api, scopes=SCOPES, what="read and change the mail")
+    with explained(
+        GOOGLE,
         "Google does not show this mailbox. Is the Gmail API switched on in the project that the "
-        "client belongs to, and Gmail for this user?"
+        "client belongs to, and Gmail for this user?",
     ):
         profile = parse(Profile, session.get(f"{ME}/profile"))
         inbox = parse(LabelSaid, session.get(f"{ME}/labels/INBOX"))
-    trial.check_who(profile.address, address)
-    servers = service(api, ends_at=found.ends_at).to_json()
+    check_who(profile.address, address)
+    servers = service(api, ends_at=found.ends_at)
     return Tried(servers=servers, mails=inbox.mails, abilities=tuple(_abilities()))
 
 

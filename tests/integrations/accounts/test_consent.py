@@ -74,7 +74,7 @@ def server(
 
     place = replace(consent.PLACES["google_mail"], server=running.described, try_it=try_it)
     monkeypatch.setitem(consent.PLACES, "google_mail", place)
-    monkeypatch.setattr(session, "GOOGLE", running.described)
+    monkeypatch.setattr(session.GoogleSession, "server", running.described)
     Organisation.objects.create(slug="acme", name="Acme")
     yield running
     assert gmail.problems == []
