@@ -9,7 +9,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.permissions import IsAuthenticated
 
-from agents.api import days, past, views as agents
+from agents.api import days, past, suggestions, views as agents
 from agents.office import console, day_page, finder, first_page, setup_page
 from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
@@ -109,6 +109,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("api/v1/approvals/decide", guardrails.DecideAllView.as_view(), name="approvals-decide"),
     path("api/v1/actions/<uuid:action_id>/undo", guardrails.UndoView.as_view(), name="action-undo"),
+    path("api/v1/suggestions", suggestions.SuggestionsView.as_view(), name="suggestions"),
+    path(
+        "api/v1/suggestions/<uuid:suggestion_id>/take-up",
+        suggestions.TakeUpView.as_view(),
+        name="suggestion-take-up",
+    ),
+    path(
+        "api/v1/suggestions/<uuid:suggestion_id>/dismiss",
+        suggestions.DismissView.as_view(),
+        name="suggestion-dismiss",
+    ),
     path(
         "api/v1/change-requests",
         guardrails.ChangeRequestsView.as_view(),

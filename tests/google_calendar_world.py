@@ -127,6 +127,16 @@ class GoogleCalendar(FakeTracker):
             marks = {name: present[name] for name in ("extendedProperties",) if name in present}
             self._keep(calendar, {"id": present["id"], "status": "cancelled", **marks})
             return 204, None
+        if call.body.pop("attendeesOmitted", False):
+            # Of these guests alone, and of the user's own answer.
+            mine = {one["email"]: one for one in call.body["attendees"]}
+            present = {
+                **present,
+                "attendees": [
+                    {**one, **mine.get(one["email"], {})} for one in present["attendees"]
+                ],
+            }
+            del call.body["attendees"]
         return 200, self._keep(calendar, {**present, **call.body})
 
     def _calendar(self, id: str) -> dict[str, Any]:

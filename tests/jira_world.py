@@ -26,7 +26,16 @@ STEPS = {
     "In Progress": {"21": "Done"},
     "Done": {"31": "To Do"},
 }
-FIELDS = ["summary", "description", "issuetype", "priority", "labels", "assignee", "duedate"]
+FIELDS = [
+    "summary",
+    "description",
+    "issuetype",
+    "priority",
+    "labels",
+    "assignee",
+    "duedate",
+    "components",
+]
 # What a data center's documents name: parameters and fields of a body, by method and path.
 DOCUMENTED: dict[tuple[str, str], tuple[str, set[str]]] = {
     ("GET", "/serverInfo"): ("", set()),

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.activity import figures, rows, selection
+from agents.activity.offers import BUTTONS
 from agents.activity.outcomes import Outcome
 from agents.activity.selection import KINDS, Wanted
 from guardrails.comply import incidents
@@ -71,6 +72,7 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "title": "Activity",
         "model_is_offline": settings.MODEL_IS_OFFLINE,
         "may_see": may_see,
+        "may_take_up": bool(getattr(request.user, "has_perms", lambda _: False)(BUTTONS)),
     }
     if may_see:
         organisations, chosen = choose_organisation(request, limit=MANY)

@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext
 
+from agents.activity.offers import Offered, offers
 from agents.activity.outcomes import COLOURS, Outcome
 from agents.activity.selection import CHAT, KINDS, kind_of, moment_of
 from agents.answer.records import STATUS_WORDS, describe, sentence_of
-from agents.journal.suggestions import load_suggested
+from agents.journal.suggestions import load_rows, load_suggested
 from agents.models import Message, Turn
 from audit.contracts import ActionState
 from audit.ledger import selectors, timeline
@@ -46,6 +47,9 @@ READ = {
 STATUSES = {"blocked": "refused", "denied": "refused", "waiting": "pending", "pending": "under way"}
 """How an action stands by the ledger, in the words of an answer (`STATUS_WORDS`)."""
 
+# The sentences of a turn, and what of it can be taken up.
+Suggested = tuple[tuple[str, ...], tuple[Offered, ...]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
@@ -71,6 +75,7 @@ class Row:
     colour: str
     why: str
     suggested: tuple[str, ...] = ()
+    offers: tuple[Offered, ...] = ()
     done: tuple[Done, ...]
     more: int
     link: str
@@ -80,7 +85,7 @@ class Row:
 def render(
     found: Sequence[Delivery | Turn], *, organisation_id: UUID, zone: tzinfo = UTC
 ) -> list[Row]:
-    """The rows in words, with times of the zone. Four queries at most, however many rows."""
+    """The rows in words, with times of the zone. Five queries at most, however many rows."""
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
@@ -105,9 +110,12 @@ def render(
     ]
 
 
-def _suggested(turns: Iterable[Turn]) -> Mapping[UUID, tuple[str, ...]]:
+def _suggested(turns: Iterable[Turn]) -> Mapping[UUID, Suggested]:
     ids = [turn.id for turn in turns if turn.ending == Turn.Ending.SUGGESTED]
-    return load_suggested(ids) if ids else {}
+    if not ids:
+        return {}
+    rows = load_rows(ids)
+    return {id: (said, offers(rows.get(id, ()))) for id, said in load_suggested(ids).items()}
 
 
 def turn_of(delivery: Delivery) -> Turn | None:
@@ -126,11 +134,11 @@ def _delivery(
     row: Delivery,
     item: Item | None,
     by_run: Mapping[str, Sequence[ActionState]],
-    suggested: Mapping[UUID, tuple[str, ...]],
+    suggested: Mapping[UUID, Suggested],
     zone: tzinfo,
 ) -> Row:
     turn = turn_of(row)
-    said = suggested.get(turn.id, ()) if turn else ()
+    said, offered = suggested.get(turn.id, ((), ())) if turn else ((), ())
     done, more = _done(turn, by_run)
     page = reverse("admin:integrations_delivery_change", args=[row.id])
     turn_page = reverse("admin:agents_turn_change", args=[turn.id]) if turn else ""
@@ -145,6 +153,7 @@ def _delivery(
         person=row.account.external_user_id if row.account else "",
         why="" if done or said else _why(row, turn),
         suggested=tuple(map(timeline.reveal, said)),
+        offers=offered,
         done=done,
         more=more,
         link=turn_page or page,
@@ -212,7 +221,7 @@ def _ending(turn: Turn) -> str:
         return gettext("An agent is at work on it.")
     if turn.ending in (Turn.Ending.LIMIT, Turn.Ending.STOPPED, Turn.Ending.ESCALATED):
         return f"{gettext(turn.get_ending_display())}."
-    if turn.kind == Turn.Kind.INBOUND:
+    if turn.kind in (Turn.Kind.INBOUND, Turn.Kind.AGAIN):
         return gettext("An agent looked at it, and saw nothing to do.")
     if turn.ending == Turn.Ending.QUESTION:
         return gettext("The agent asked the user back.")

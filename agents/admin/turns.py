@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
+from agents.activity.offers import BUTTONS
 from agents.models import Conversation, Message, Turn
 from agents.office import dashboard, turn_page
 from agents.office.dead_letters import queue_again
@@ -238,6 +239,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
 
     def row_context(self, request: HttpRequest, row: Turn) -> dict[str, Any]:
         context = turn_page.context(row)
+        context["may_take_up"] = request.user.has_perms(BUTTONS)
         if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and self.may_press(request, "stop"):
             context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
         return context

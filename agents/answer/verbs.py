@@ -112,6 +112,7 @@ KINDS = (
         "aggiornato modificato cambiato assegnato commentato ripristinato",
         "bijgewerkt gewijzigd toegewezen hersteld",
         *("update_jira_task", "update_calendar_event", "comment_jira_task", "append_document"),
+        *("sort_issue", "answer_invitation"),
         *(
             "restore_event",
             "restore_issue",

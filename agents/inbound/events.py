@@ -5,13 +5,16 @@ that were read in. An event that the user made themself, or an action of the ass
 invitation; nor is one that the user has answered, that is over, or that takes no time of theirs.
 """
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from agents.context import clock, prompts
 from agents.contracts import Person
 from agents.inbound.triage import Arrival, Brief
+from agents.journal.suggestions import Seen
 from agents.tools import suggest
 from agents.tools.suggest import Invitation
 from agents.turns import roster
@@ -27,6 +30,7 @@ from knowledge.search.agenda import Meeting, Span
 TEXT_LIMIT = 2000  # characters of the description
 UNANSWERED = frozenset({"", "needs_action"})
 SERIES_AHEAD = timedelta(days=30)  # of a series
+FURTHEST = timedelta(days=800)  # that anybody is invited
 NEAR = timedelta(days=5)  # an event another time may lie
 MOST_COLLISIONS, MOST_FREE = 5, 3
 LONGEST = timedelta(hours=8)  # for which another time is looked for
@@ -38,17 +42,25 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
     if not arrival.permitted or event.status.casefold() == "cancelled":
         return None
     user = arrival.user
-    if not _is_unanswered(event, _own(user)):
+    if not _is_unanswered(event, own_addresses(user)):
         return None
-    times = _times(arrival, event)
-    if not times:
+    times = find_times(arrival.account.id, event.id, now=arrival.now)
+    present = arrival.as_it_is(event) if times else None
+    if present is None or not _is_unanswered(present, own_addresses(user)):
         return None
-    collisions = _collisions(arrival, times)
+    event, collisions = present, find_collisions(user, times)
     is_stranger = _is_stranger(user, event.created_by)
     answers: tuple[suggest.Answer, ...] = ("tentative", "decline")
     free = _free(arrival, times[0], event) if collisions and not is_stranger else ()
     zone = user.time_zone
     invitation = Invitation(
+        seen=Seen(
+            object_id=event.id, revision=event.revision, basis=render_basis(times, collisions)
+        ),
+        times={
+            number: (_iso(one[0], zone), _iso(one[1], zone))
+            for number, one in enumerate(free, start=1)
+        },
         answers=answers if is_stranger else ("accept", *answers),
         free={number: _in_words(one, zone) for number, one in enumerate(free, start=1)},
         because=[
@@ -63,6 +75,7 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
     return Brief(
         agent=roster.EVENT_READER,
         item_id=event.id,
+        basis=invitation.seen.basis,
         request=prompts.render_arrival(
             {
                 "event_id": event.id,
@@ -93,7 +106,7 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
     )
 
 
-def _own(user: Person) -> frozenset[str]:
+def own_addresses(user: Person) -> frozenset[str]:
     return frozenset(one.address.casefold() for one in user.accounts if one.address)
 
 
@@ -107,30 +120,37 @@ def _is_unanswered(event: Event, own: frozenset[str]) -> bool:
 def _meetings(user: Person, since: datetime, until: datetime) -> tuple[Meeting, ...]:
     return agenda.list_meetings(
         account_ids=[one.id for one in user.accounts],
-        own=_own(user),
+        own=own_addresses(user),
         since=since,
         until=until,
     )
 
 
-def _times(arrival: Arrival, event: Event) -> list[Meeting]:
-    """When it takes the user's time from now on, the first time first."""
-    since = max(arrival.now, event.start)
-    until = since + SERIES_AHEAD if event.recurrence else event.end
-    found = agenda.list_times(
-        account_id=arrival.account.id, source_id=event.id, since=arrival.now, until=until
-    )
-    return [one for one in found if not one.all_day]
+def find_times(account_id: UUID, event_id: str, *, now: datetime) -> list[Meeting]:
+    """When an event takes the user's time from now on, the first time first. One query."""
+    until = now + FURTHEST
+    found = agenda.list_times(account_id=account_id, source_id=event_id, since=now, until=until)
+    times = [one for one in found if not one.all_day]
+    ahead = max(now, times[0].starts_at) + SERIES_AHEAD if times else now
+    return [one for one in times if one.starts_at < ahead]
 
 
-def _collisions(arrival: Arrival, times: Sequence[Meeting]) -> list[Meeting]:
+def find_collisions(user: Person, times: Sequence[Meeting]) -> list[Meeting]:
+    """What else takes the user's time then, each once."""
     own = {one.item_id for one in times}
     others: dict[Span, Meeting] = {}
     for one in times[: 2 * MOST_COLLISIONS]:
-        for other in _meetings(arrival.user, one.starts_at, one.ends_at):
+        for other in _meetings(user, one.starts_at, one.ends_at):
             if other.item_id not in own and not other.free:
                 others.setdefault(other.span, other)
     return [others[span] for span in sorted(others)][:MOST_COLLISIONS]
+
+
+def render_basis(times: Sequence[Meeting], collisions: Sequence[Meeting]) -> str:
+    """When it is first, and what it collides with: other text where a suggestion is out of date."""
+    spans = [(one.starts_at, one.ends_at) for one in (times[0], *collisions)]
+    said = repr([(begins.isoformat(), ends.isoformat()) for begins, ends in spans])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _free(arrival: Arrival, first: Meeting, event: Event) -> list[Span]:
@@ -171,6 +191,10 @@ def _is_stranger(user: Person, organiser: str) -> bool:
         if error.retryable:
             raise
         return False
+
+
+def _iso(moment: datetime, zone: str) -> str:
+    return moment.astimezone(ZoneInfo(zone)).isoformat()
 
 
 def _in_words(span: Span, zone: str) -> str:

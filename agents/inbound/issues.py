@@ -1,5 +1,5 @@
 """What the issue reader is asked about a new issue: its component, a listed label, its priority,
-and whether it repeats another one. Nothing of it is done: a person sees it.
+and whether it repeats another one. Nothing of it is done until a person takes it up.
 
 What it may repeat is found by search, in its own account. An issue that an action of the
 assistant's own made is known by the ledger.
@@ -7,6 +7,7 @@ assistant's own made is known by the ledger.
 
 from agents.context import prompts
 from agents.inbound.triage import Arrival, Brief
+from agents.journal.suggestions import Seen
 from agents.tools import suggest
 from agents.tools.suggest import NewIssue
 from agents.turns import roster
@@ -27,13 +28,18 @@ def brief(arrival: Arrival, issue: Issue) -> Brief | None:
         return None
     if issue.status.casefold() in ENDED:
         return None
-    like = _find_like(arrival, issue)
+    present = arrival.as_it_is(issue)
+    if present is None:
+        return None
+    issue, like = present, _find_like(arrival, present)
     new = NewIssue(
+        seen=Seen(object_id=issue.key, revision=issue.revision, basis=""),
+        now={"priority": issue.priority or ""},
         components=() if issue.components else _list_components(arrival, issue),
         labels=() if issue.labels else _list_labels(arrival),
         # Some trackers have none.
         priorities=[one for one in PRIORITIES if one != issue.priority] if issue.priority else (),
-        duplicates={one.object_id: _summary(one) for one in like},
+        duplicates={} if issue.duplicate_of else {one.object_id: _summary(one) for one in like},
     )
     if not new.choices:
         return None

@@ -14,7 +14,17 @@ from django.db import IntegrityError
 from django.utils import timezone
 from pydantic import ValidationError
 
-from agents.inbound import documents, drafts, events, inbound, intake, issues, thread_status, triage
+from agents.inbound import (
+    again,
+    documents,
+    drafts,
+    events,
+    inbound,
+    intake,
+    issues,
+    thread_status,
+    triage,
+)
 from agents.inbound.claims import Claimed
 from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
@@ -60,8 +70,7 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     if account is None:
         return Delivery.State.SKIPPED, "unknown_account"
     if event.kind == "deleted":
-        outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
-        return _accounted(outcome)
+        return _forget(account, event)
     try:
         item = parse_item(event)
     except ValidationError as error:
@@ -82,12 +91,21 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
         now=timezone.now(),
         deadline=deadline,
     )
+    again.note(account, item)
     if event.kind == "created" and mail:
         return _react_to_mail(delivery, account, mail, outcome, deadline)
     if starts_turns and type(item) in BRIEFS:
         return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
         precision.look(account, item.id, now=timezone.now())
+    return _accounted(outcome)
+
+
+def _forget(account: AccountRef, event: ItemEvent) -> tuple[Delivery.State, str]:
+    outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
+    again.note_deleted(
+        account, event.source_id, is_event=BY_SOURCE[event.source].item_type is Event
+    )
     return _accounted(outcome)
 
 
@@ -155,8 +173,10 @@ def _react(
     if policy.stops_all(account.source):
         return Delivery.State.SKIPPED, Delivery.STOPPED
     turn_id, lease = _turn_of(delivery, account, item.id)
+    if turn_id is None and kind == "updated" and _is_due_again(arrival, brief):
+        turn_id, lease = _turn_again(delivery, account, item.id)
     if turn_id is None:
-        # A change of what an agent had looked at before is read in, and no more.
+        # Another change of what an agent had looked at before is read in, and no more.
         return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     result = _run_turn(turn_id, lease, run)
@@ -199,6 +219,32 @@ def _turn_of(
             account_id=account.id, item_source_id=item_id, kind=Turn.Kind.INBOUND
         )
         return (turn.id if turn.delivery_id == delivery.id else None), None
+    return lease.turn_id, lease
+
+
+def _is_due_again(arrival: Arrival, brief: Brief) -> bool:
+    """An invitation at another time, or in the way of something else."""
+    return bool(brief.basis) and again.is_due(
+        arrival.account, brief.item_id, brief.basis, now=arrival.now
+    )
+
+
+def _turn_again(
+    delivery: Claimed, account: AccountRef, item_id: str
+) -> tuple[UUID | None, Lease | None]:
+    """The turn of this delivery alone, about an item that has had one."""
+    try:
+        lease = leases.open_claimed(
+            account_id=account.id,
+            item_source_id=item_id,
+            delivery_id=delivery.id,
+            organisation_id=account.organisation_id,
+            external_user_id=account.external_user_id,
+            kind=Turn.Kind.AGAIN,
+            principal="webhook",
+        )
+    except IntegrityError:
+        return Turn.objects.values_list("id", flat=True).get(delivery_id=delivery.id), None
     return lease.turn_id, lease
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from django.conf import settings
 
@@ -25,10 +25,14 @@ from guardrails.contracts import Capability
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.learn import skills
 from guardrails.policies.capabilities import find_capabilities
-from integrations.contracts import AccountRef
+from integrations.accounts.reads import reader
+from integrations.contracts import AccountRef, Event, Issue
+from integrations.exceptions import NotFound
 from integrations.llm.completions import OutOfTime
 from integrations.llm.deadline import Deadline
 from knowledge.ingest import metadata
+
+Suggestible = TypeVar("Suggestible", Event, Issue)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,21 @@ class Arrival:
     def permitted(self) -> Sequence[Capability]:
         """What the account's policy permits at all. Empty: it has nothing to say."""
         return find_capabilities((self.account,), {self.account.id: self.policy})[self.account.id]
+
+    def as_it_is(self, item: Suggestible) -> Suggestible | None:
+        """The item with its revision, which no webhook tells; None where it is gone. One look at
+        the provider. Raises ProviderError."""
+        if item.revision:
+            return item
+        provider: Any = reader(self.account)  # of the item's kind
+        asked: Any = item
+        try:
+            found: Suggestible = (
+                provider.issue(asked.key) if isinstance(asked, Issue) else provider.event(asked.id)
+            )
+        except NotFound:
+            return None
+        return found
 
     @cached_property
     def user(self) -> Person:
@@ -71,6 +90,7 @@ class Brief:
     also: str = ""
     permitted: Sequence[Capability] = ()
     tools: Mapping[str, Tool[Any]] = field(default_factory=dict)
+    basis: str = ""  # what suggestions about it rest on, where it may be looked at again
 
     @property
     def ids(self) -> list[str]:

@@ -1,12 +1,122 @@
-"""What agents suggested to people, as it stands in the journal of their turns."""
+"""What agents suggested to people: sentences in the journal of their turns, and a row for each
+thing that a person can take up."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from agents.models import ToolCall
+from django.db import transaction
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
+
+from agents.models import Suggestion, ToolCall, Turn
+from guardrails.facts.text import quote
+from knowledge.models import Item
 
 ANSWER, TRIAGE = "suggest_answer", "suggest_triage"  # the tools (`agents.tools.suggest`)
 SUGGESTED = "suggested"  # the sentences in a result
+State, Kind = Suggestion.State, Suggestion.Kind
+OF_INVITATIONS = (Kind.ANSWER, Kind.TIME)
+ANSWERS = {
+    "accepted": gettext_noop("Accept"),
+    "tentative": gettext_noop("Say “maybe”"),
+    "declined": gettext_noop("Decline"),
+}
+PROPOSING = gettext_noop("%(answer)s and propose %(day)s, %(start)s to %(end)s")
+VALUES = {
+    Kind.COMPONENT: gettext_noop("Component: %(value)s"),
+    Kind.LABEL: gettext_noop("Label: %(value)s"),
+    Kind.PRIORITY: gettext_noop("Priority: %(value)s"),
+    Kind.DUPLICATE: gettext_noop("It repeats %(value)s"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """The item as code looked at it: what an action calls it, its revision, and what suggestions
+    about it rest on."""
+
+    object_id: str
+    revision: str
+    basis: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One thing to be suggested; `about` is in a stranger's words."""
+
+    kind: Suggestion.Kind
+    value: Mapping[str, str]
+    about: str = ""
+    basis: str | None = None  # where it rests on something of its own
+
+
+def keep(turn_id: UUID, item_id: str, seen: Seen, offers: Sequence[Offer]) -> None:
+    """The suggestions of a turn, in place of earlier ones of its own that nobody has decided."""
+    with transaction.atomic():
+        turn = Turn.objects.select_for_update().get(id=turn_id)
+        rows = Suggestion.objects.filter(turn=turn)
+        rows.filter(state=State.OPEN, action_id=None).delete()
+        if turn.account_id is None or rows.exists():
+            return
+        Suggestion.objects.bulk_create(
+            Suggestion(
+                account_id=turn.account_id,
+                turn=turn,
+                position=position,
+                item_source_id=item_id,
+                object_id=seen.object_id,
+                kind=one.kind,
+                value=dict(one.value),
+                about=one.about[:300],
+                basis=seen.basis if one.basis is None else one.basis,
+                revision=seen.revision,
+            )
+            for position, one in enumerate(offers)
+        )
+
+
+def retire(rows: Iterable[Suggestion]) -> int:
+    """Those of them that are open are out of date from now on; how many were."""
+    keys = [row.pk for row in rows]
+    return Suggestion.objects.filter(pk__in=keys, state=State.OPEN).update(state=State.OUT_OF_DATE)
+
+
+def load_rows(turn_ids: Iterable[UUID]) -> Mapping[UUID, list[Suggestion]]:
+    """The suggestions of these turns, in order. One query."""
+    found: dict[UUID, list[Suggestion]] = {}
+    for row in Suggestion.objects.filter(turn_id__in=[*turn_ids]):
+        found.setdefault(row.turn_id, []).append(row)
+    return found
+
+
+def load_titles(rows: Iterable[Suggestion]) -> Mapping[tuple[UUID, str], str]:
+    """What the items are called, in strangers' words, by account and id. One query."""
+    rows = list(rows)
+    found = Item.objects.filter(
+        account_id__in={row.account_id for row in rows},
+        source_id__in={row.item_source_id for row in rows},
+    ).values_list("account_id", "source_id", "title")
+    return {(account_id, source_id): title for account_id, source_id, title in found}
+
+
+def say(row: Suggestion) -> str:
+    """What taking it up would do, in the language of who reads it."""
+    value: Mapping[str, Any] = row.value
+    if row.kind == Kind.ANSWER:
+        return gettext(ANSWERS[value["answer"]])
+    if row.kind == Kind.TIME:
+        begins, ends = (datetime.fromisoformat(value[name]) for name in ("start", "end"))
+        return gettext(PROPOSING) % {
+            "answer": gettext(ANSWERS[value["answer"]]),
+            "day": date_format(begins, "D j F"),
+            "start": f"{begins:%H:%M}",
+            "end": f"{ends:%H:%M}",
+        }
+    said = gettext(VALUES[Kind(row.kind)]) % {"value": next(iter(value.values()))}
+    return f"{said}: {quote(row.about)}" if row.about else said
 
 
 def load_suggested(turn_ids: Iterable[UUID]) -> Mapping[UUID, tuple[str, ...]]:

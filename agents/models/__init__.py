@@ -7,6 +7,7 @@ from agents.models.escalations import Escalation
 from agents.models.installation import InstallationCheck
 from agents.models.past import PastMail, PastRun
 from agents.models.plans import Plan
+from agents.models.suggestions import Suggestion
 from agents.models.turns import Step, ToolCall, Turn, TurnEvent
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "PastRun",
     "Plan",
     "Step",
+    "Suggestion",
     "ToolCall",
     "Turn",
     "TurnEvent",

@@ -16,6 +16,7 @@ class Turn(models.Model):
     class Kind(models.TextChoices):
         CHAT = "chat", "Chat"
         INBOUND = "inbound", "Inbound item"
+        AGAIN = "again", "Inbound item, looked at again"
         TRIAL = "trial", "Mail that was only tried"
 
     class State(models.TextChoices):

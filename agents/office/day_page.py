@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.activity import digests
+from agents.activity.offers import BUTTONS
 from agents.activity.page import MANY, RIGHTS
 from integrations.models import Account, Organisation
 from integrations.models.preferences import find_zones
@@ -61,6 +62,7 @@ def _show(request: HttpRequest, organisation: Organisation, person: str) -> dict
         "zone": zone.key,
         "before": address(day - timedelta(days=1)),
         "after": address(day + timedelta(days=1)) if day < today else "",
+        "may_take_up": request.user.has_perms(BUTTONS),
         "may_decide": request.user.has_perm("guardrails.view_approval"),
     }
 

@@ -26,6 +26,7 @@ WAITING = [
     "agents.escalation",
     "integrations.delivery",
     "agents.turn",
+    "agents.suggestion",
     "knowledge.syncrun",
     "knowledge.syncfailure",
     "guardrails.killswitch",

@@ -59,6 +59,7 @@ ADVANCED = (
             Page("guardrails", "undo", "Undone", "undo"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
             Page("agents", "customagent", "Custom agents", "smart_toy"),
+            Page("agents", "suggestion", "Suggestions", "lightbulb"),
             Page("agents", "pastrun", "Past mail", "history_toggle_off"),
         ),
     ),

@@ -12,8 +12,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from agents.activity.offers import offers
 from agents.answer import review
-from agents.journal.suggestions import load_suggested
+from agents.journal.suggestions import load_rows, load_suggested
 from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from audit.ledger import timeline
@@ -26,7 +27,7 @@ Steps = Mapping[UUID | None, Sequence[Step]]
 
 
 def context(turn: Turn) -> dict[str, Any]:
-    """The page's values. Nine queries, however long the turn was."""
+    """The page's values. Ten queries, however long the turn was."""
     calls: dict[int, list[ToolCall]] = {}
     for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(call)
@@ -47,6 +48,7 @@ def context(turn: Turn) -> dict[str, Any]:
             for message in turn.messages.order_by("created_at")
         ],
         "steps": [step(row, steps, calls) for row in steps.get(None, ())],
+        "offers": offers(load_rows([turn.id]).get(turn.id, ())),
         "suggested": [timeline.reveal(one) for one in load_suggested([turn.id]).get(turn.id, ())],
         "actions_done": actions(turn),
         "waiting": [

@@ -1,5 +1,5 @@
 """What an agent suggests to a person about an item that arrived. It does nothing: a person sees it
-beside the item, and acts or not.
+beside the item, and takes it up or not (`agents.inbound.taking_up`).
 
 A stranger wrote the item, so that no word of the model's reaches the person: it chooses among
 what was worked out before, and Remit says the choice in sentences of its own.
@@ -13,7 +13,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agents.contracts import CallRecord, ToolResult, failure
-from agents.journal.suggestions import ANSWER, SUGGESTED, TRIAGE
+from agents.journal import suggestions
+from agents.journal.suggestions import ANSWER, SUGGESTED, TRIAGE, Kind, Offer, Seen
 from agents.tools.base import Arguments, Tool, ToolContext
 from guardrails.facts.text import quote
 
@@ -22,6 +23,18 @@ ANSWERS: Mapping[Answer, str] = {
     "accept": "Accept the invitation.",
     "tentative": "Answer the invitation with “maybe”.",
     "decline": "Decline the invitation.",
+}
+# As the action that answers takes them.
+AS_ARGUMENT: Mapping[Answer, str] = {
+    "accept": "accepted",
+    "tentative": "tentative",
+    "decline": "declined",
+}
+KINDS = {
+    "component": Kind.COMPONENT,
+    "label": Kind.LABEL,
+    "priority": Kind.PRIORITY,
+    "duplicate_of": Kind.DUPLICATE,
 }
 
 
@@ -34,11 +47,13 @@ class SuggestAnswer(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
-    """What may be suggested about one: answers, and free times in words by their numbers.
-    `because` are sentences about why, for the person."""
+    """What may be suggested about one: answers, and free times by their numbers, in words and as
+    begin and end. `because` are sentences about why, for the person."""
 
+    seen: Seen
     answers: Sequence[Answer]
     free: Mapping[int, str] = field(default_factory=dict)
+    times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     because: Sequence[str] = ()
 
 
@@ -52,8 +67,10 @@ class SuggestTriage(Arguments):
 @dataclass(frozen=True, kw_only=True)
 class NewIssue:
     """What may be suggested about one: the project's own components, listed labels, priorities,
-    and the issues that may be the same, by key with their summaries."""
+    and the issues that may be the same, by key with their summaries. `now` is what it has."""
 
+    seen: Seen
+    now: Mapping[str, str] = field(default_factory=dict)
     components: Sequence[str] = ()
     labels: Sequence[str] = ()
     priorities: Sequence[str] = ()
@@ -119,6 +136,18 @@ def _suggest_answer(
         return _unknown("propose", [*map(str, invitation.free)])
     free = [invitation.free[number] for number in dict.fromkeys(arguments.propose)]
     proposed = [f"Free instead: {'; '.join(free)}."] if free else []
+    answer = AS_ARGUMENT[arguments.answer]
+    # Who accepts proposes no other time.
+    beside = answer if answer != "accepted" else AS_ARGUMENT["tentative"]
+    times = [invitation.times[number] for number in dict.fromkeys(arguments.propose)]
+    offers = [
+        Offer(kind=Kind.ANSWER, value={"answer": answer}),
+        *(
+            Offer(kind=Kind.TIME, value={"answer": beside, "start": begins, "end": ends})
+            for begins, ends in times
+        ),
+    ]
+    suggestions.keep(context.lease.turn_id, context.item_id, invitation.seen, offers)
     return _done([ANSWERS[arguments.answer], *invitation.because, *proposed])
 
 
@@ -136,6 +165,16 @@ def _suggest_triage(issue: NewIssue, context: ToolContext, arguments: SuggestTri
     ]
     if key := arguments.duplicate_of:
         said.append(f"It may repeat {key}: {quote(issue.duplicates[key])}.")
+    offers = [
+        Offer(
+            kind=KINDS[name],
+            value={name: value},
+            about=issue.duplicates[value] if name == "duplicate_of" else "",
+            basis=issue.now.get(name, ""),
+        )
+        for name, value in given.items()
+    ]
+    suggestions.keep(context.lease.turn_id, context.item_id, issue.seen, offers)
     return _done(said)
 
 

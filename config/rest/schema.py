@@ -38,6 +38,7 @@ GROUPS = {
     "skills": "Learning",
     "deliveries": "Webhooks",
     "approvals": "Decisions",
+    "suggestions": "Decisions",
     "questions": "Decisions",
     "change-requests": "Decisions",
     "held-sends": "Decisions",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from guardrails.actions.base import AnyAction, InvalidArguments
+from guardrails.actions.calendar.answer_invitation import AnswerInvitation
 from guardrails.actions.calendar.cancel_calendar_event import CancelCalendarEvent
 from guardrails.actions.calendar.create_calendar_event import CreateCalendarEvent
 from guardrails.actions.calendar.restore_event import RestoreEvent
@@ -18,6 +19,7 @@ from guardrails.actions.files.unshare_document import UnshareDocument
 from guardrails.actions.issues.comment_jira_task import CommentJiraTask
 from guardrails.actions.issues.create_jira_task import CreateJiraTask
 from guardrails.actions.issues.restore_issue import RestoreIssue
+from guardrails.actions.issues.sort_issue import SortIssue
 from guardrails.actions.issues.update_jira_task import UpdateJiraTask
 from guardrails.actions.mail.archive import Archive
 from guardrails.actions.mail.classify import Classify
@@ -45,9 +47,11 @@ ACTIONS: tuple[AnyAction, ...] = (
     CreateJiraTask(),
     UpdateJiraTask(),
     CommentJiraTask(),
+    SortIssue(),
     CreateCalendarEvent(),
     UpdateCalendarEvent(),
     CancelCalendarEvent(),
+    AnswerInvitation(),
     CreateDocument(),
     AppendDocument(),
     MoveDocument(),

@@ -143,6 +143,9 @@ def _object(case: Case, action: AnyAction, arguments: Arguments, facts: Facts) -
         theirs = [one for one in facts.attached if one.document and one.document.id in attached]
         case.require("object_unknown", bare("attached", len(theirs) == len({*attached})))
         case.require("not_own", bare("attached own", all(one.is_own for one in theirs)))
+    expected = case.request.origin.expects_revision
+    if expected is not None and facts.revision not in (None, expected):
+        case.refuse("changed_meanwhile", "unchanged")
     if unfit := action.unfit(arguments, facts):
         case.refuse(unfit[0], "fit", unfit[1])
 

@@ -39,6 +39,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("facts_unavailable", "The provider could not be asked. Try again later."),
     Reason("object_unknown", "There is no such item in this account."),
     Reason("not_own", "Only who owns it may do this."),
+    Reason("not_invited", "The user is not among those who are invited."),
+    Reason("already_sorted", "Somebody has sorted it already, and that stays."),
     Reason(
         "tool_not_enabled",
         "No operator has enabled this tool as it is now; it may have changed since one did.",

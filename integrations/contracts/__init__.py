@@ -136,6 +136,8 @@ class Attendee(Value):
     name: Text = ""
     status: Text = ""
     added_by: Text = ""
+    proposed_start: Text | None = None  # another time that suits them, in ISO 8601
+    proposed_end: Text | None = None
 
 
 class Event(ProviderObject):
@@ -182,6 +184,7 @@ class Issue(ProviderObject):
     created_at: Instant
     labels: tuple[Text, ...] = ()
     components: tuple[Text, ...] = ()
+    duplicate_of: Text | None = None  # the key of the issue that it repeats
     due_date: date | None = None
     comments: tuple[Comment, ...] = ()
     url: Text = ""

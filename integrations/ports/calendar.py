@@ -10,10 +10,12 @@ was changed before is the same under this id or under that which the provider ga
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from integrations.contracts import AnyItem, Event, Named, Page
 from integrations.ports.account import Reader, Writer
+
+Answer = Literal["accepted", "tentative", "declined"]
 
 
 def occurrence_id(series_id: str, start: datetime | date) -> str:
@@ -56,4 +58,18 @@ class CalendarWriter(Writer, Protocol):
     def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
         """The event is gone. One of a series is cancelled and can still be read; the answer then
         has its `revision`."""
+        ...
+
+    def answer_event(
+        self,
+        event_id: str,
+        answer: Answer,
+        *,
+        proposed: tuple[str, str] | None,
+        revision: str | None,
+        key: str,
+    ) -> dict[str, Any]:
+        """The user's own answer to an invitation of somebody else's, who gets word of it, with
+        another time that suits the user (begin and end, with their zone). Raises Rejected where
+        the user is not invited, the provider tells the other nothing, or takes no such time."""
         ...

@@ -60,6 +60,7 @@ PROBLEMS: Mapping[str, tuple[int, str]] = {
     "unknown_pattern": (404, "There is no such pattern"),
     "unknown_session": (404, "There is no such session"),
     "unknown_skill": (404, "There is no such skill"),
+    "unknown_suggestion": (404, "There is no such suggestion"),
     "unknown_sync": (404, "There is no such sync"),
     "unknown_turn": (404, "There is no such turn"),
     "unknown_user": (404, "There is no such user"),

@@ -137,6 +137,20 @@ class NewIssue(Value):
     due_date: Day | None = None
 
 
+class EventAnswer(Value):
+    status: Literal["accepted", "tentative", "declined"]
+    start: Instant | None = None
+    end: Instant | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end go together")
+        if self.start and self.end and self.end <= self.start:
+            raise ValueError("end must be after start")
+        return self
+
+
 class IssueChange(Value):
     type: IssueType = "task"
     summary: FilledLine = ""
@@ -146,6 +160,7 @@ class IssueChange(Value):
     assignee: Address | None = None
     labels: Words = []
     components: Words = []
+    duplicate_of: str | None = None
     due_date: Day | None = None
 
 

@@ -49,6 +49,20 @@ def change_event(store: Store, *, user: User, target: str, body: bodies.EventCha
     return Outcome(200, _changed(store, user, event, fields))
 
 
+def answer_event(store: Store, *, user: User, target: str, body: bodies.EventAnswer) -> Outcome:
+    """The user's own answer to an event that they are invited to, with another time that suits
+    them. Refuses 403 for one to which nobody invites them."""
+    event = occurrences.find(store, user_id=user.id, kind=EVENT, id=target)
+    own = objects.folded(user.address)
+    if own not in [objects.folded(one["email"]) for one in event["attendees"]]:
+        raise Refusal(403, "not_invited", "The user is not among those who are invited.")
+    said = {"status": body.status, "proposed_start": body.start, "proposed_end": body.end}
+    attendees = [
+        one | said if objects.folded(one["email"]) == own else one for one in event["attendees"]
+    ]
+    return Outcome(200, _changed(store, user, event, {"attendees": attendees}))
+
+
 def cancel_event(store: Store, *, user: User, target: str, body: bodies.Empty) -> Outcome:
     """Removes an event. One of a series stays as cancelled: else the series would have it again."""
     event = occurrences.find(store, user_id=user.id, kind=EVENT, id=target)

@@ -139,6 +139,8 @@ class Attendee(Value):
     name: str = ""
     status: Literal["needs_action", "accepted", "declined", "tentative"] = "needs_action"
     added_by: str | None = None
+    proposed_start: Instant | None = None
+    proposed_end: Instant | None = None
 
 
 class Event(Value):
@@ -191,6 +193,7 @@ class Issue(Value):
     created_at: Instant
     labels: list[str] = []
     components: list[str] = []
+    duplicate_of: str | None = None
     due_date: Day | None = None
     comments: list[Comment] = []
     url: str = ""

@@ -39,6 +39,7 @@ WRITES = (
     _write("POST", "/drafts/{id}/send", bodies.Empty, mail.send_draft),
     _write("POST", "/calendar/events", bodies.NewEvent, paperwork.create_event),
     _write("PATCH", "/calendar/events/{id}", bodies.EventChange, paperwork.change_event),
+    _write("POST", "/calendar/events/{id}/answer", bodies.EventAnswer, paperwork.answer_event),
     _write("DELETE", "/calendar/events/{id}", bodies.Empty, paperwork.cancel_event),
     _write("POST", "/jira/issues", bodies.NewIssue, paperwork.create_issue),
     _write("PATCH", "/jira/issues/{id}", bodies.IssueChange, paperwork.change_issue),

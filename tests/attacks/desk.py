@@ -233,6 +233,7 @@ def furnished(me: str, *, number: int = 1) -> dict[str, Any]:
     events = (
         {"id": f"event-{number}", "created_by": me, "attendees": attendees, **times},
         {"id": "event-foreign", "created_by": EVE, "attendees": attendees, **times},
+        {"id": "event-of-bob", "created_by": BOB, "attendees": attendees, **times},
     )
     texts = {"content_text": "One.", "folder_id": "drive_meetings"}
     documents = (

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import resolve, reverse
 
-from agents.models import Conversation, PastRun, Turn
+from agents.models import Conversation, PastRun, Suggestion, Turn
 from guardrails.models import Approval, HeldSend, LearnedPattern, Skill
 from integrations.models import Account, ServiceToken
 from knowledge.models import SyncRun
@@ -34,6 +34,7 @@ NAMED = {
     "past_run_id": PastRun,
     "pattern_id": LearnedPattern,
     "skill_id": Skill,
+    "suggestion_id": Suggestion,
 }
 WORD = {"decision": "confirm", "digest": "0" * 64}
 # What is sent beside the user, by the name of the address.

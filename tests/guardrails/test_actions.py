@@ -112,7 +112,8 @@ def leaves(value: Any) -> list[str]:
 
 def pair(row: Row) -> dict[str, Any]:
     """An event's start and end are changed together."""
-    if row.action != "update_calendar_event" or row.argument not in ("start", "end"):
+    both = ("update_calendar_event", "answer_invitation")
+    if row.action not in both or row.argument not in ("start", "end"):
         return {}
     return {"end": END} if row.argument == "start" else {"start": START}
 

@@ -18,7 +18,16 @@ from integrations.ports.issues import IssuesWriter
 
 Name = Annotated[
     Literal[
-        "summary", "description", "type", "status", "priority", "labels", "assignee", "due_date"
+        "summary",
+        "description",
+        "type",
+        "status",
+        "priority",
+        "labels",
+        "assignee",
+        "due_date",
+        "components",
+        "duplicate_of",
     ],
     Is("choice"),
 ]
@@ -40,6 +49,8 @@ class RestoreIssueArguments(Arguments):
     labels: Annotated[tuple[Former, ...], Field(strict=False)] = ()
     assignee: Former | None = None
     due_date: Day | None = None
+    components: Annotated[tuple[Text, ...], Field(strict=False)] = ()
+    duplicate_of: Text | None = None
 
     def changes(self) -> dict[str, Any]:
         found = self.model_dump(mode="json")

@@ -64,8 +64,36 @@ def cancel_one(raw: bytes, id: str, *, by: Author) -> bytes:
     return resource.to_bytes()
 
 
-def _opened(raw: bytes, id: str, *, by: Author) -> tuple[lines.Resource, list[str]]:
-    """The lines of the event that is meant, in their calendar, which carries no mark any more."""
+def answer(raw: bytes, id: str, status: str, *, by: Author) -> bytes:
+    """The text with the user's own answer to an invitation, and nothing else changed but the mark:
+    more would be the organiser's to change (RFC 6638, 3.2.2.1). Raises Rejected."""
+    if not by.tells:
+        raise Rejected("This calendar's server tells nobody of an answer. Write to who invites.")
+    resource, event = _opened(raw, id, by=by, own=False)
+    new, found = [], False
+    try:
+        for number, one in lines.properties(event):
+            if one.name != "ATTENDEE":
+                continue
+            line = event[number]
+            if one.value.strip().lower().removeprefix("mailto:") in by.addresses:
+                line, found = lines.with_parameter(line, "PARTSTAT", status.upper()), True
+            new.append(line)
+        if not found:
+            raise Rejected("The user is not among those who are invited.")
+        lines.put(event, "ATTENDEE", *new)
+        lines.put(event, "DTSTAMP", f"DTSTAMP:{lines.in_utc(by.at)}")
+        lines.put(event, MARK, f"{MARK}:{by.key}")
+    except lines.BadLines as error:
+        raise Rejected(f"This cannot be written into a calendar: {error}.") from error
+    return resource.to_bytes()
+
+
+def _opened(
+    raw: bytes, id: str, *, by: Author, own: bool = True
+) -> tuple[lines.Resource, list[str]]:
+    """The lines of the event that is meant, in their calendar, which carries no mark any more.
+    `own`: only who invited may do this."""
     planned = planned_in(id)
     try:
         resource = lines.read(raw)
@@ -76,7 +104,8 @@ def _opened(raw: bytes, id: str, *, by: Author) -> tuple[lines.Resource, list[st
         raise Rejected(f"This event cannot be changed safely: {error}.") from error
     if event is None:
         raise Rejected("The event is not as Remit knows it. Change it in your calendar program.")
-    _check_organiser(event, by)
+    if own:
+        _check_organiser(event, by)
     for other in resource.events:
         lines.put(other, MARK)
     return resource, event

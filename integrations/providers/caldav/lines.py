@@ -98,6 +98,17 @@ def count(event: list[str], name: str) -> int:
     return sum(one.name == name for _, one in properties(event))
 
 
+def with_parameter(line: str, name: str, value: str) -> str:
+    """The line of a property with this parameter, in place of one of the same name."""
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise BadLines("a line that is no property")
+    others = "".join(
+        one[0] for one in _PARAMETER.finditer(found[2]) if one[1].upper() != name.upper()
+    )
+    return f"{found[1]}{others};{name}={value}:{found[3]}"
+
+
 def put(event: list[str], name: str, *new: str) -> None:
     """Lines in the place of all of this name; none takes them away. Raises BadLines for a line
     that would end before its end."""

@@ -16,7 +16,7 @@ from integrations.contracts import AccountRef
 from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import CalendarWrite
-from integrations.ports.calendar import CalendarWriter
+from integrations.ports.calendar import Answer as Response, CalendarWriter
 from integrations.providers.caldav import edit, events
 from integrations.providers.caldav.calendars import Calendars
 from integrations.providers.caldav.edit import Author
@@ -77,6 +77,26 @@ class CalDavWriter:
             return edit.change(raw, id, changes, by=by)
 
         return self._replaced("change_event", event_id, edited, revision=revision, key=key)
+
+    def answer_event(
+        self,
+        event_id: str,
+        answer: Response,
+        *,
+        proposed: tuple[str, str] | None,
+        revision: str | None,
+        key: str,
+    ) -> Answer:
+        if proposed:
+            raise Rejected(
+                "A calendar server passes on no other time (RFC 6638). Answer without one, and "
+                "write to who invites."
+            )
+
+        def edited(raw: bytes, id: str, *, by: Author) -> bytes:
+            return edit.answer(raw, id, answer, by=by)
+
+        return self._replaced("answer_event", event_id, edited, revision=revision, key=key)
 
     def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> Answer:
         if planned_in(event_id):

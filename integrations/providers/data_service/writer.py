@@ -10,6 +10,7 @@ from integrations.exceptions import Malformed
 from integrations.network import http
 from integrations.network.gate import Gate
 from integrations.ports.account import Writer
+from integrations.ports.calendar import Answer
 from integrations.providers.data_service.session import (
     fingerprint,
     gate,
@@ -105,6 +106,21 @@ class DataServiceWriter:
 
     def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
         return self._call("DELETE", f"/calendar/events/{segment(event_id)}", key, revision=revision)
+
+    def answer_event(
+        self,
+        event_id: str,
+        answer: Answer,
+        *,
+        proposed: tuple[str, str] | None,
+        revision: str | None,
+        key: str,
+    ) -> dict[str, Any]:
+        body: dict[str, str] = {"status": answer}
+        if proposed:
+            body |= {"start": proposed[0], "end": proposed[1]}
+        path = f"/calendar/events/{segment(event_id)}/answer"
+        return self._call("POST", path, key, body, revision)
 
     def change_issue(
         self, issue_key: str, changes: Mapping[str, Any], *, revision: str | None, key: str

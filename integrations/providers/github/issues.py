@@ -169,6 +169,14 @@ def login_of(address: str, *, server: GitHubServer, own: str) -> str:
     return login.rpartition("+")[2]
 
 
+MISSING = {
+    "priority": "priority",
+    "due_date": "due date",
+    "components": "component: give it a label",
+    "duplicate_of": "link to the one that it repeats: say so in a comment",
+}
+
+
 def to_fields(
     changes: Mapping[str, Any], *, server: GitHubServer, own: str, body: str = ""
 ) -> dict[str, Any]:
@@ -176,9 +184,8 @@ def to_fields(
     a sentence for what an issue does not have there."""
     found: dict[str, Any] = {}
     for name, value in changes.items():
-        if name in ("priority", "due_date") and value is not None:
-            words = {"priority": "priority", "due_date": "due date"}[name]
-            raise Rejected(f"An issue at GitHub has no {words}.")
+        if name in MISSING and value:
+            raise Rejected(f"An issue at GitHub has no {MISSING[name]}.")
         if name == "type" and value != TYPE:
             raise Rejected("Remit sets no types of issues at GitHub. Call it a task.")
         if name == "status":

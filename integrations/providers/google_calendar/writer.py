@@ -15,7 +15,7 @@ from integrations.credentials import credentials
 from integrations.exceptions import NotFound, Rejected
 from integrations.models import CalendarWrite
 from integrations.network.answers import parse
-from integrations.ports.calendar import CalendarWriter
+from integrations.ports.calendar import Answer as Response, CalendarWriter
 from integrations.providers.calendars import writing
 from integrations.providers.calendars.ids import event_id as event_id_of, planned_in
 from integrations.providers.calendars.places import find_place, remember
@@ -62,6 +62,37 @@ class GoogleCalendarWriter:
         self, event_id: str, changes: Mapping[str, Any], *, revision: str | None, key: str
     ) -> Answer:
         return self._changed("change_event", event_id, changes, revision=revision, key=key)
+
+    def answer_event(
+        self,
+        event_id: str,
+        answer: Response,
+        *,
+        proposed: tuple[str, str] | None,
+        revision: str | None,
+        key: str,
+    ) -> Answer:
+        if proposed:
+            raise Rejected(
+                "Google takes no other time from a program. Answer without one, and write to who "
+                "invites."
+            )
+        row = self._begin("answer_event", event_id, key)
+        if row.done:
+            return dict(row.answer)
+        own = Calendars(self._account)
+        path, said = own.open(event_id)
+        if mark_of(said) == key:
+            return writing.finish(row, said.etag)
+        self._note(row, said, revision)
+        me = next((one for one in said.attendees if one.is_self), None)
+        if me is None:
+            raise Rejected("The user is not among those who are invited.")
+        # With `attendeesOmitted` the other guests stay as they are.
+        mine = {"email": me.email, "responseStatus": answer}
+        body = {"attendees": [mine], "attendeesOmitted": True, **_mark(key)}
+        after = self._send(own, "PATCH", own.url(path), body, etag=said.etag, tells=True)
+        return writing.finish(row, after.etag)
 
     def cancel_event(self, event_id: str, *, revision: str | None, key: str) -> Answer:
         if planned_in(event_id):
@@ -112,12 +143,16 @@ class GoogleCalendarWriter:
         path = find_place(self._account, event_id).path
         return writing.begin(self._account, key, operation, path=path, event_id=event_id)
 
-    def _check(self, row: CalendarWrite, said: EventSaid, revision: str | None) -> None:
+    def _note(self, row: CalendarWrite, said: EventSaid, revision: str | None) -> None:
         """Google must be able to hold the write to the version that was looked at; which one that
         is stands in the row."""
         if not said.etag:
             raise Rejected("Google does not say which version of the event this is.")
         writing.note_version(row, said.etag, revision)
+
+    def _check(self, row: CalendarWrite, said: EventSaid, revision: str | None) -> None:
+        """Only who invited changes an event, in the version that was looked at."""
+        self._note(row, said, revision)
         if said.organizer is not None and not said.organizer.is_self:
             raise Rejected("Only who invited to this event can change it. Write to them.")
 

@@ -23,10 +23,11 @@ NAMES = {
     "labels": "labels",
     "assignee": "assignee",
     "due_date": "duedate",
+    "components": "components",
 }
 FIELDS = (
     *NAMES.values(),
-    *("status", "reporter", "created", "updated", "components", "project", "comment"),
+    *("status", "reporter", "created", "updated", "project", "comment"),
 )
 _KEY = re.compile(r"[A-Z][A-Z0-9_]{1,99}-[1-9][0-9]{0,9}")
 _PROJECT = re.compile(r"[A-Z][A-Z0-9_]{1,99}")
@@ -178,4 +179,6 @@ def to_field(name: str, value: Any, *, server: JiraServer) -> Any:
         return write_text(value or "", server=server)
     if name in ("type", "priority"):
         return {"name": str(value).capitalize()} if value else None
+    if name == "components":
+        return [{"name": one} for one in value]
     return list(value) if name == "labels" else value

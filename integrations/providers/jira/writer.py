@@ -97,6 +97,8 @@ class JiraWriter:
         )
         if row.state == IssueWrite.State.DONE:
             return dict(row.answer)
+        if "duplicate_of" in changes:
+            raise Rejected("Remit links no issues at Jira. Link them there.")
         raw = self._reader.raw(issue_key)
         fields = self._fields(path, raw, changes)
         step = self._step(path, raw, changes["status"]) if "status" in changes else None

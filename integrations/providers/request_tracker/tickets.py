@@ -227,6 +227,13 @@ def to_issue(
     )
 
 
+MISSING = {
+    "components": "Tickets at RT have no components.",
+    "duplicate_of": "Remit links no tickets at RT. Link them there.",
+    "description": "RT keeps how a ticket began. Write a comment in place of it.",
+}
+
+
 def to_fields(changes: Mapping[str, Any], *, labels: CustomField | None) -> dict[str, Any]:
     """What is to be set but the owner, as RT calls it. Raises Rejected with a sentence for what a
     ticket does not have there."""
@@ -234,8 +241,8 @@ def to_fields(changes: Mapping[str, Any], *, labels: CustomField | None) -> dict
     for name, value in changes.items():
         if name == "type" and value != TYPE:
             raise Rejected("Tickets at RT have no types. Call it a task.")
-        if name == "description":
-            raise Rejected("RT keeps how a ticket began. Write a comment in place of it.")
+        if name in MISSING and (value or name == "description"):
+            raise Rejected(MISSING[name])
         if name == "summary":
             found["Subject"] = value
         elif name == "status":

@@ -13,7 +13,9 @@ from django.conf import settings
 from agents.activity import digests
 from agents.answer import closing, records
 from agents.context import prompts
-from agents.journal import whom
+from agents.inbound import taking_up
+from agents.journal import suggestions, whom
+from agents.journal.suggestions import State
 from agents.models import Turn
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
@@ -32,6 +34,9 @@ SENTENCES_SAID = {
     *on_cards(),
     *written_in(ACTIVITY),
     *digests.TITLES.values(),
+    *(*suggestions.ANSWERS.values(), *suggestions.VALUES.values(), suggestions.PROPOSING),
+    *(*taking_up.OVER.values(), taking_up.TAKEN_UP),
+    *(one.label for one in State if one != State.OPEN),
     *(one.label for one in ENDINGS),
     *SENTENCES.values(),
     *(action.title for action in BY_NAME.values()),

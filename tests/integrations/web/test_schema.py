@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from agents.models import Conversation, PastRun, Turn
+from agents.models import Conversation, PastRun, Suggestion, Turn
 from guardrails.models import Approval, HeldSend, LearnedPattern, Skill
 from integrations.models import Account, Organisation, ServiceToken
 from knowledge.models import SyncRun
@@ -78,6 +78,7 @@ class Neighbour:
             "past_run_id": rows.of(PastRun).id,
             "pattern_id": rows.of(LearnedPattern).id,
             "skill_id": rows.of(Skill).id,
+            "suggestion_id": rows.of(Suggestion).id,
             "approval_id": approval.id,
             "question_id": approval.question or approval.id,
             "held_send_id": rows.of(HeldSend).id,

@@ -137,3 +137,26 @@ def test_a_text_that_is_taken_away_leaves_no_line() -> None:
     found = changed(event("Plan", "LOCATION:Room 1"), {"location": None})
 
     assert not any(line.startswith("LOCATION") for line in found)
+
+
+def test_an_answer_changes_the_users_own_line_and_nothing_else() -> None:
+    second = "ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:ann@office.test"
+    mine = 'ATTENDEE;CN="Nora B";PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:NB@office.test'
+    before = event("Plan", THEIRS[0], second, mine)
+
+    found = edit.answer(before.encode(), ID, "declined", by=author()).decode()
+
+    lines = found.replace("\r\n ", "").split("\r\n")
+    new = set(lines) - set(before.replace("\r\n ", "").split("\r\n"))
+    assert new == {
+        'ATTENDEE;CN="Nora B";RSVP=TRUE;PARTSTAT=DECLINED:mailto:NB@office.test',
+        "X-REMIT-ACTION:remit-1",
+    }
+    assert second in lines
+
+
+def test_no_answer_is_written_where_nobody_hears_of_it_or_nobody_asked() -> None:
+    with pytest.raises(Rejected, match="tells nobody of an answer"):
+        edit.answer(event("Plan", *THEIRS).encode(), ID, "accepted", by=author(tells=False))
+    with pytest.raises(Rejected, match="not among those who are invited"):
+        edit.answer(event("Plan", *MEETING).encode(), ID, "accepted", by=author())

@@ -175,3 +175,37 @@ def test_days_stay_days_and_become_hours_where_hours_are_given(box: Box) -> None
     hours = {name: LUNCH[name] for name in ("start", "end")}
     box.writer.change_event(id, hours, revision=None, key="remit-2")
     assert box.google.events[ADDRESS, "day"]["start"] == {"dateTime": LUNCH["start"]}
+
+
+def test_an_invitation_is_answered_for_the_user_alone_and_who_invites_hears_of_it(box: Box) -> None:
+    guests = [
+        {"email": TOM, "responseStatus": "accepted"},
+        {"email": ADDRESS, "self": True, "responseStatus": "needsAction"},
+    ]
+    box.google.put("plan", "Plan", attendees=guests, organizer={"email": TOM})
+    id, seen = box.id_of("Plan"), box.google.events[ADDRESS, "plan"]["etag"]
+
+    for _ in range(2):  # the second one changes nothing
+        box.writer.answer_event(id, "tentative", proposed=None, revision=seen, key="remit-1")
+
+    kept = box.google.events[ADDRESS, "plan"]["attendees"]
+    assert {one["email"]: one["responseStatus"] for one in kept} == {
+        TOM: "accepted",
+        ADDRESS: "tentative",
+    }
+    assert box.google.told == [("PATCH", [ADDRESS, TOM])]
+
+
+def test_what_is_no_invitation_another_version_or_another_time_is_not_answered(box: Box) -> None:
+    own = {"email": ADDRESS, "self": True, "responseStatus": "needsAction"}
+    box.google.put("plan", "Plan", attendees=[own], organizer={"email": TOM})
+    box.google.put("open", "Open", organizer={"email": TOM})
+    plan, without, proposed = box.id_of("Plan"), box.id_of("Open"), (LUNCH["start"], LUNCH["end"])
+
+    with pytest.raises(Rejected, match="no other time"):
+        box.writer.answer_event(plan, "declined", proposed=proposed, revision=None, key="remit-1")
+    with pytest.raises(Changed):
+        box.writer.answer_event(plan, "declined", proposed=None, revision='"1"', key="remit-2")
+    with pytest.raises(Rejected, match="not among those who are invited"):
+        box.writer.answer_event(without, "declined", proposed=None, revision=None, key="remit-3")
+    assert box.google.writes == []

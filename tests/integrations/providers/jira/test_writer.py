@@ -111,6 +111,18 @@ def test_a_status_is_a_step_of_the_workflow(box: Box) -> None:
     assert len(box.jira.writes) == 2
 
 
+def test_a_component_is_set_and_a_repeated_issue_is_not_linked(box: Box) -> None:
+    key = box.jira.put(PROJECT, "Plan")
+
+    box.change(key, components=("Web",), priority="high")
+
+    found = box.reader.issue(key)
+    assert (found.components, found.priority) == (("Web",), "high")
+    with pytest.raises(Rejected, match="links no issues at Jira"):
+        box.change(key, key="remit-2", duplicate_of=f"{PROJECT}-1")
+    assert len(box.jira.writes) == 1
+
+
 def test_a_change_that_was_made_in_part_is_left_to_a_person(box: Box) -> None:
     key = box.jira.put(PROJECT, "Plan")
     box.jira.refuse_steps = True
