@@ -15,6 +15,7 @@ from integrations.models import Account, Organisation
 # What a model's own checks ask for beyond its types.
 GIVEN: dict[str, dict[str, Any]] = {
     "integrations.Account": {"source": "gmail", "time_zone": "UTC"},
+    "agents.Suggestion": {"value": {"answer": "accepted"}},
     "guardrails.Approval": {"origin": {"trigger": "chat"}},
     "guardrails.HeldSend": {"origin": {"trigger": "chat"}},
     "guardrails.KillSwitch": {"lifted_by": "", "lifted_why": ""},

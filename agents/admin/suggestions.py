@@ -22,6 +22,7 @@ from audit.ledger import timeline
 from integrations.web import staff
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 
 COLOURS = {"Open": "info", "Taken up": "success", "Dismissed": "warning", "Out of date": "warning"}
 
@@ -31,7 +32,8 @@ class SuggestionAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order 
     empty = "What an agent suggests about an invitation or a new issue comes here."
     organisation_path = "account__organisation"
     list_display = ("when", "kind", "says", "account", "state_label", "decided_by", "outcome")
-    list_filter = ("state", "kind", "account__organisation")
+    list_filter = ("state", "kind", ("account", AutocompleteFilter))
+    list_filter_submit = True
     list_select_related = ("account",)
     search_fields = ("id", "turn", "item_source_id")
     search_help_text = "The whole id of the suggestion, its turn or its item"

@@ -30,7 +30,6 @@ from knowledge.search.agenda import Meeting, Span
 TEXT_LIMIT = 2000  # characters of the description
 UNANSWERED = frozenset({"", "needs_action"})
 SERIES_AHEAD = timedelta(days=30)  # of a series
-FURTHEST = timedelta(days=800)  # that anybody is invited
 NEAR = timedelta(days=5)  # an event another time may lie
 MOST_COLLISIONS, MOST_FREE = 5, 3
 LONGEST = timedelta(hours=8)  # for which another time is looked for
@@ -128,8 +127,7 @@ def _meetings(user: Person, since: datetime, until: datetime) -> tuple[Meeting, 
 
 def find_times(account_id: UUID, event_id: str, *, now: datetime) -> list[Meeting]:
     """When an event takes the user's time from now on, the first time first. One query."""
-    until = now + FURTHEST
-    found = agenda.list_times(account_id=account_id, source_id=event_id, since=now, until=until)
+    found = agenda.list_times(account_id=account_id, source_id=event_id, since=now)
     times = [one for one in found if not one.all_day]
     ahead = max(now, times[0].starts_at) + SERIES_AHEAD if times else now
     return [one for one in times if one.starts_at < ahead]

@@ -45,25 +45,19 @@ def list_meetings(
     """Events of these accounts that touch the span, in order of time, at most MOST_EVENTS; `own`
     are the user's addresses. Cancelled ones take place at no time. One query."""
     addresses = {address.lower() for address in own}
-    rows = _occurrences(account_ids, since, until)[:MOST_EVENTS]
+    rows = _occurrences(account_ids, since).filter(starts_at__lt=until)[:MOST_EVENTS]
     return tuple(_meeting(row, addresses) for row in rows)
 
 
-def list_times(
-    *, account_id: UUID, source_id: str, since: datetime, until: datetime
-) -> tuple[Meeting, ...]:
-    """The times of one event that touch the span, the first one first, at most MOST_EVENTS. One
+def list_times(*, account_id: UUID, source_id: str, since: datetime) -> tuple[Meeting, ...]:
+    """The times of one event that are not over then, the first one first, at most MOST_EVENTS. One
     query."""
-    rows = _occurrences([account_id], since, until).filter(item__source_id=source_id)
+    rows = _occurrences([account_id], since).filter(item__source_id=source_id)
     return tuple(_meeting(row, set()) for row in rows[:MOST_EVENTS])
 
 
-def _occurrences(
-    account_ids: Sequence[UUID], since: datetime, until: datetime
-) -> QuerySet[Occurrence]:
-    rows = Occurrence.objects.filter(
-        account_id__in=account_ids, starts_at__lt=until, ends_at__gt=since
-    )
+def _occurrences(account_ids: Sequence[UUID], since: datetime) -> QuerySet[Occurrence]:
+    rows = Occurrence.objects.filter(account_id__in=account_ids, ends_at__gt=since)
     return (
         rows.filter(item__deleted_at=None)
         .select_related("item")

@@ -24,7 +24,7 @@ WORKS_ON = {
     },
     "Operator": {
         *("approval", "heldsend", "undo", "escalation", "delivery", "turn", "syncrun", "pastrun"),
-        *("syncfailure", "killswitch"),
+        *("syncfailure", "killswitch", "suggestion"),
     },
     "Auditor": set[str](),
     "Approver": {"approval", "heldsend"},

@@ -153,6 +153,7 @@ def test_every_argument_that_is_text_is_looked_at() -> None:
         "create_jira_task": ("summary", "description"),
         "update_jira_task": ("summary", "description"),
         "comment_jira_task": ("body",),
+        "sort_issue": ("component", "duplicate_of"),
         "create_calendar_event": ("title", "description", "location"),
         "update_calendar_event": ("title", "description", "location"),
         "create_document": ("name", "content"),

@@ -26,6 +26,8 @@ def test_an_event_is_created_changed_and_cancelled(office: Client) -> None:
             "name": "",
             "status": "needs_action",
             "added_by": "maya@company.com",
+            "proposed_start": None,
+            "proposed_end": None,
         }
     ]
     assert (changed["location"], changed["created_by"]) == ("Kitchen", "maya@company.com")
@@ -59,6 +61,8 @@ def test_attendees_who_stay_keep_their_answers(office: Client) -> None:
             "name": "",
             "status": "needs_action",
             "added_by": "maya@company.com",
+            "proposed_start": None,
+            "proposed_end": None,
         },
     ]
 
