@@ -38,10 +38,17 @@ def note(account: AccountRef, item: AnyItem) -> None:
         note_issue(account, item)
 
 
+def note_turn(account: AccountRef, item: AnyItem) -> None:
+    """A turn about it is finished. What came into the calendar while an agent looked at it found no
+    suggestion to put out of date. Raises ProviderError."""
+    if isinstance(item, Event):
+        note_calendar(account, "", now=timezone.now())
+
+
 def note_calendar(account: AccountRef, event_id: str, *, now: datetime) -> None:
-    """Something happened to an event of the user's: suggestions about this and other invitations
-    that rest on how it was are out of date, and the others come again as deliveries. Raises
-    ProviderError."""
+    """Something happened to an event of the user's (empty: to some of them): suggestions about this
+    and other invitations that rest on how it was are out of date, and the others come again as
+    deliveries. Raises ProviderError."""
     rows = list(
         _of_invitations(account)
         .filter(state=State.OPEN)

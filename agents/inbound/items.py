@@ -180,6 +180,7 @@ def _react(
         return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     result = _run_turn(turn_id, lease, run)
+    again.note_turn(account, item)
     intake.let_go(account.id, item.id)
     return result
 

@@ -75,6 +75,7 @@ def test_an_invitation_is_answered_once_by_who_takes_it_up_and_another_time_is_p
 ) -> None:
     at = next_monday(10)
     invitations.arrive(office, "Dentist", by=MAYA, at=at)
+    office.drain()
     id = invitations.arrive(office, "Budget round", by=NOOR, at=at + timedelta(minutes=30))
     office.drain()
     first, *_ = Suggestion.objects.filter(kind="time")
