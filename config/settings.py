@@ -83,7 +83,14 @@ if problem := local_secrets.find_wrong_pair(
     raise ImproperlyConfigured(problem)
 # What providers call this installation where their users sign in at a page of theirs.
 OAUTH_CLIENTS = {
-    "google": (env.str("GOOGLE_CLIENT_ID", default=""), env.str("GOOGLE_CLIENT_SECRET", default=""))
+    "google": (
+        env.str("GOOGLE_CLIENT_ID", default=""),
+        env.str("GOOGLE_CLIENT_SECRET", default=""),
+    ),
+    "microsoft": (
+        env.str("MICROSOFT_CLIENT_ID", default=""),
+        env.str("MICROSOFT_CLIENT_SECRET", default=""),
+    ),
 }
 # Signs the ledger's checkpoints. No process but those that sign keeps it, wherever it came from;
 # `manage.py seal_ledger` says when it is missing.

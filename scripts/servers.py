@@ -32,8 +32,9 @@ class Operation:
 
 
 def _mail(name: str, ability: str, grades: str) -> Operation:
-    servers = ("Sandbox", "Dovecot", "Cyrus", "Gmail", "Postfix")
-    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=False)))
+    servers = ("Sandbox", "Dovecot", "Cyrus", "Gmail", "Postfix", "Outlook")
+    found = {server: one for server, one in zip(servers, grades, strict=False) if one != "-"}
+    return Operation(name=name, ability=ability, grades=found)
 
 
 def _events(name: str, ability: str, *grades: str) -> Operation:
@@ -57,6 +58,7 @@ SERVERS = {
     "Postfix": "Postfix 3.7 (SMTP into Dovecot)",
     "Cyrus": "Cyrus 3.6 (JMAP)",
     "Gmail": "Gmail (a fake)",
+    "Outlook": "Microsoft Graph mail (a fake)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
     "Google Calendar": "Google Calendar (a fake)",
@@ -73,6 +75,7 @@ SOURCES = {
     "Postfix": "imap",
     "Cyrus": "jmap",
     "Gmail": "google_mail",
+    "Outlook": "microsoft_mail",
     "Radicale": "caldav",
     "Xandikos": "caldav",
     "Google Calendar": "google_calendar",
@@ -84,7 +87,7 @@ SOURCES = {
 }
 NEWS = "how Remit hears of a change"
 OPERATIONS = (
-    _mail("read a mail and leave no mark", "Read and search", "AAAA"),
+    _mail("read a mail and leave no mark", "Read and search", "AAAA-A"),
     _mail("mark as read", "Mark as read", "ABBB"),
     _mail("star and label, and back", "Label", "ABBB"),
     _mail("take a label off the rest of a thread", "Label", "ABBB"),

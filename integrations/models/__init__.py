@@ -6,7 +6,7 @@ from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
 from integrations.models.files import FilePlace, FileWrite
 from integrations.models.kept_answers import KeptAnswer
-from integrations.models.mailboxes import MailMark, MailPlace, MailState, MailWrite
+from integrations.models.mailboxes import MailFolderLink, MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpCall, McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.preferences import UserPreferences
@@ -29,6 +29,7 @@ __all__ = [
     "IssueMark",
     "IssueWrite",
     "KeptAnswer",
+    "MailFolderLink",
     "MailMark",
     "MailPlace",
     "MailState",

@@ -93,3 +93,20 @@ class MailState(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account_id} at {self.state}"
+
+
+class MailFolderLink(models.Model):
+    """How far a folder at Microsoft had been looked at: the link to what has changed since, without
+    its site."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mail_folder_links")
+    folder = models.CharField(max_length=600)
+    link = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "folder"], name="mail_folder_link_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} in {self.folder}"

@@ -171,6 +171,23 @@ GOOGLE_MAIL = Provider(
         ),
     ),
 )
+# The same at Microsoft, over Graph, to be read alone.
+MICROSOFT_MAIL = Provider(
+    name="microsoft_mail",
+    label="Microsoft 365",
+    connectors=(
+        Connector(
+            source="microsoft_mail",
+            kind="mail",
+            label="Mailbox (Microsoft)",
+            content_type="email",
+            item_type=Email,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_watched=True,
+        ),
+    ),
+)
 # A calendar of somebody's own. Its server creates under a name once and changes only the version
 # that was looked at, so a repeat does no harm; which write made an event stands in the event.
 CALDAV = Provider(
@@ -351,6 +368,7 @@ PROVIDERS: tuple[Provider, ...] = (
     IMAP,
     JMAP,
     GOOGLE_MAIL,
+    MICROSOFT_MAIL,
     CALDAV,
     GOOGLE_CALENDAR,
     WEBDAV,

@@ -25,7 +25,13 @@ from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.request_tracker.session import RtSession
 from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
-from tests import google_calendar_world, google_world, jira_world as jira, rt_world
+from tests import (
+    google_calendar_world,
+    google_world,
+    jira_world as jira,
+    microsoft_world,
+    rt_world,
+)
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.file_world import needs_files, running_files
@@ -39,6 +45,7 @@ from tests.integrations.providers.rooms import (
     ServedGmail,
     ServedGoogleCalendar,
     ServedMailbox,
+    ServedOutlook,
     ServedTickets,
     ServedTracker,
     try_tracker,
@@ -74,6 +81,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "GitHub": running_github,
         "Gmail": google_world.running_gmail,
         "Google Calendar": google_calendar_world.running_google_calendar,
+        "Outlook": microsoft_world.running_outlook,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
         "RT": running_rt,
@@ -138,12 +146,11 @@ def opened(
             drive = webdav.try_url(server.origin, user_name=USER, secret=PASSWORD, readers=[])
             row = kept("webdav", ADDRESS, USER, drive.server.to_json())
             return ServedFiles(account=row.ref(), server=server)
-        if name == "Gmail":
-            gmail = mail_servers(name)
-            gmail.clear()
-            monkeypatch.setenv("SSL_CERT_FILE", str(gmail.trusted))
-            row = at_google("google_mail", gmail.api)
-            return ServedGmail(account=row.ref(), gmail=gmail)
+        if name in ("Gmail", "Outlook"):
+            served = mail_servers(name)
+            served.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(served.trusted))
+            return signed_in(served)
         world = mail_servers(name)
         monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
         address = f"{uuid4().hex[:12]}@{DOMAIN}"
@@ -156,6 +163,16 @@ def opened(
     yield open_
     connection.close_idle()
     http.close_clients()
+
+
+def signed_in(served: Any) -> Any:
+    if isinstance(served, google_world.Gmail):
+        return ServedGmail(account=at_google("google_mail", served.api).ref(), gmail=served)
+    me, until = microsoft_world.ADDRESS, timezone.now() + timedelta(hours=1)
+    tokens = Tokens(access=microsoft_world.TOKEN, refresh="r", expires_at=until)
+    servers = {"api": served.api, "folders": served.folders}
+    row = kept("microsoft_mail", me, me, servers, secret=tokens.to_text())
+    return ServedOutlook(account=row.ref(), outlook=served)
 
 
 def at_google(source: str, api: str) -> Account:

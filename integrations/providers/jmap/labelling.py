@@ -7,7 +7,7 @@ from typing import Any
 
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.providers.imap.folders import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
-from integrations.providers.jmap.answers import Done, EmailSaid
+from integrations.providers.jmap.answers import Done, EmailSaid, MailboxSaid
 from integrations.providers.jmap.mailboxes import FLAGGED, SEEN, Mailboxes
 from integrations.providers.jmap.mails import Mails
 
@@ -44,7 +44,9 @@ def set_together(mails: Mails, ids: Sequence[str], make: Callable[[EmailSaid], P
     raise Changed("the mailbox changes all the time")
 
 
-def patch(boxes: Mailboxes, said: EmailSaid, *, add: Sequence[str], remove: Sequence[str]) -> Patch:
+def patch(
+    boxes: Mailboxes[MailboxSaid], said: EmailSaid, *, add: Sequence[str], remove: Sequence[str]
+) -> Patch:
     """What changes at the mail for these labels; empty: it has them already."""
     # “Unread” is the lack of a mark.
     on = {*_words(add), *([SEEN] * (UNREAD in remove)), *([FLAGGED] * (STARRED in add))}
@@ -57,7 +59,7 @@ def patch(boxes: Mailboxes, said: EmailSaid, *, add: Sequence[str], remove: Sequ
     return changes
 
 
-def to_folder(boxes: Mailboxes, label: str) -> frozenset[str]:
+def to_folder(boxes: Mailboxes[MailboxSaid], label: str) -> frozenset[str]:
     """Where a mail lies that is moved there. Raises NotFound."""
     found = boxes.named_by(label)
     if found is None:
@@ -65,7 +67,7 @@ def to_folder(boxes: Mailboxes, label: str) -> frozenset[str]:
     return frozenset([found])
 
 
-def role(boxes: Mailboxes, name: str) -> str:
+def role(boxes: Mailboxes[MailboxSaid], name: str) -> str:
     found = boxes.by_role.get(name)
     if found is None:
         raise Rejected(f"the mailbox has no folder for {name}")
@@ -73,7 +75,7 @@ def role(boxes: Mailboxes, name: str) -> str:
 
 
 def _places(
-    boxes: Mailboxes, said: EmailSaid, *, add: Sequence[str], remove: Sequence[str]
+    boxes: Mailboxes[MailboxSaid], said: EmailSaid, *, add: Sequence[str], remove: Sequence[str]
 ) -> frozenset[str]:
     """What lies nowhere any more goes to the archive. In the trash and among the junk a mail is
     alone."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
 from integrations.providers.imap.folders import (
     FOLDER_PREFIX,
@@ -13,7 +14,7 @@ from integrations.providers.imap.folders import (
     UNREAD,
     Role,
 )
-from integrations.providers.jmap.answers import EmailSaid, MailboxSaid
+from integrations.providers.jmap.answers import EmailSaid
 
 ROLES: frozenset[str] = frozenset({"inbox", "all", "archive", "drafts", "sent", "junk", "trash"})
 # Drafts are not mail yet, and what is junk or thrown away is not to be learnt from.
@@ -22,9 +23,25 @@ SEEN, FLAGGED, DRAFT = "$seen", "$flagged", "$draft"
 DEEPEST = 20
 
 
+class Box(Protocol):
+    """A mailbox or folder, as its server tells it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def parent(self) -> str | None: ...
+    @property
+    def role(self) -> str | None: ...
+
+
+B = TypeVar("B", bound=Box)
+
+
 @dataclass(frozen=True)
-class Mailboxes:
-    said: Sequence[MailboxSaid]
+class Mailboxes(Generic[B]):
+    said: Sequence[B]
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -90,8 +107,8 @@ def own_words(words: Iterable[str]) -> list[str]:
     ]
 
 
-def _up(one: MailboxSaid, parents: dict[str, MailboxSaid]) -> Iterator[str]:
-    at: MailboxSaid | None = one
+def _up(one: B, parents: dict[str, B]) -> Iterator[str]:
+    at: B | None = one
     for _ in range(DEEPEST):
         if at is None:
             return

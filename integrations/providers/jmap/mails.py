@@ -26,6 +26,7 @@ from integrations.providers.jmap.answers import (
     HeadersGot,
     HeadersSaid,
     MailboxesGot,
+    MailboxSaid,
     NamesGot,
     Queried,
     StateGot,
@@ -59,7 +60,7 @@ class Mails:
         """What `read` left out last because nobody could read it: id and reason."""
 
     @cached_property
-    def mailboxes(self) -> Mailboxes:
+    def mailboxes(self) -> Mailboxes[MailboxSaid]:
         got = self.session.ask(("Mailbox/get", {"ids": None})).to(0, MailboxesGot)
         return Mailboxes(got.list)
 

@@ -22,7 +22,7 @@ from integrations.network import http, outgoing
 from integrations.ports.evidence import Ability
 from integrations.providers.dav.session import REDIRECTS, check_site
 from integrations.providers.imap.trial import LOOKED_AT, learnt
-from integrations.providers.jmap.answers import MailboxesGot, Said
+from integrations.providers.jmap.answers import MailboxesGot, MailboxSaid, Said
 from integrations.providers.jmap.mailboxes import Mailboxes
 from integrations.providers.jmap.mails import NEWEST_FIRST
 from integrations.providers.jmap.servers import JmapServer, Scheme
@@ -151,7 +151,9 @@ class FindingsGot(Said):
     list: tuple[FindingsSaid, ...]
 
 
-def list_abilities(boxes: Mailboxes, checks_as: str, *, sends: bool) -> Iterator[Ability]:
+def list_abilities(
+    boxes: Mailboxes[MailboxSaid], checks_as: str, *, sends: bool
+) -> Iterator[Ability]:
     same = "The server changes only the mailbox that was looked at; twice changes nothing."
     no_sending = "" if sends else "The server sends no mail over JMAP."
     missing = {

@@ -36,10 +36,11 @@ def test_what_people_connect_is_watched_and_written_to_where_its_source_says_so(
 
 def test_a_source_and_an_account_name_one_pace() -> None:
     """A source that is longer would not fit into the row that processes share. All of Google's
-    are called by its name alone."""
+    are called by its name alone, and Microsoft's."""
     longest = models.Upstream._meta.get_field("name").max_length or 0
 
-    names = {"google" if one.startswith("google_") else one for one in connectables.ALL}
+    several = ("google_", "microsoft_")
+    names = {one.split("_")[0] if one.startswith(several) else one for one in connectables.ALL}
     assert all(len(f"{one} {uuid4()}") <= longest for one in names)
 
 

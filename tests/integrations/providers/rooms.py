@@ -22,11 +22,12 @@ from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
+from integrations.providers.microsoft_mail import trial as outlook_trial
 from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.trackers.trial import Tried
 from integrations.providers.webdav import trial as webdav_trial
 from scripts.servers import OPERATIONS
-from tests import file_world as files, google_world
+from tests import file_world as files, google_world, microsoft_world
 from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
 from tests.file_world import FileServer
@@ -37,6 +38,7 @@ from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
 from tests.jira_world import ADDRESS, PROJECT, Jira
 from tests.mail_world import PASSWORD, MailWorld
+from tests.microsoft_world import Outlook
 from tests.rt_world import QUEUE, Rt
 
 ABILITIES = tuple(one.ability for one in OPERATIONS)
@@ -140,6 +142,33 @@ class ServedGmail(Room):
 
     def sent(self) -> list[tuple[list[str], str, str]]:
         return [(sorted(to), subject, text) for to, subject, text in self.gmail.out]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOutlook(Room):
+    """At the fake of Microsoft Graph, as its user's own browser shows it. No test leaves a request
+    or an answer behind that its description does not know."""
+
+    outlook: Outlook
+    folder: str = "folder:Clients"
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=microsoft_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = outlook_trial.try_account(
+            tokens, address=self.account.address, api=self.outlook.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def make_folder(self) -> None:
+        self.outlook.make_folder("Clients")
+
+    def receive(self, subject: str, body: str = "At noon?", answers: str = "") -> str:
+        headers = {"In_Reply_To": answers} if answers else {}
+        return str(self.outlook.receive(subject, body, **headers).mail["Message-ID"])
+
+    def held(self) -> dict[str, set[str]]:
+        assert (self.outlook.problems, self.outlook.writes) == ([], [])
+        return self.outlook.held()
 
 
 @dataclass(frozen=True, kw_only=True)

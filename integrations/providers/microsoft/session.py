@@ -1,0 +1,76 @@
+"""JSON to Microsoft Graph in one user's name."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from integrations.contracts import AccountRef
+from integrations.exceptions import (
+    Changed,
+    CursorExpired,
+    Malformed,
+    NotFound,
+    NotPermitted,
+    ProviderError,
+    RateLimited,
+    Rejected,
+    Unavailable,
+)
+from integrations.network import retries
+from integrations.network.http import Answer
+from integrations.providers.microsoft.servers import MICROSOFT
+from integrations.providers.signed_in.session import SAID_CHARS, SignedInSession, open_session
+
+# A token that Graph takes no more: ask for everything once.
+LOST = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
+
+
+class GraphSession(SignedInSession):
+    server = MICROSOFT
+    # Else an id changes whenever its mail is moved.
+    always = {"Prefer": 'IdType="ImmutableId"'}
+
+    def path_of(self, link: str) -> str:
+        """The path of a link that Graph gave, to be asked for as it is. Raises Malformed for one
+        that leads elsewhere: the token goes nowhere else."""
+        if not link.startswith(f"{self._api}/"):
+            raise Malformed("a link to another place")
+        return link.removeprefix(self._api)
+
+    def _check(self, answer: Answer) -> None:
+        status = answer.status
+        if 200 <= status < 300:
+            return
+        wait = retries.retry_after(answer.headers.get("retry-after"))
+        # Both say “not so fast” where they name a time.
+        if status == 429 or (status in (503, 504) and wait is not None):
+            raise RateLimited(str(status), retry_after=wait)
+        if status == 408 or status >= 500:
+            raise Unavailable(str(status))
+        raise _refusal(answer)
+
+
+def session_of(account: AccountRef) -> tuple[GraphSession, Mapping[str, Any]]:
+    """With what the credential keeps. Raises NotPermitted where the account is not connected, or
+    signed in no more."""
+    return open_session(account, GraphSession)
+
+
+def _refusal(answer: Answer) -> ProviderError:
+    status, said = answer.status, answer.content[:SAID_CHARS].decode(errors="replace")
+    if status == 410 or _code(answer) in LOST:
+        return CursorExpired(str(status))
+    if status == 403:
+        return NotPermitted("Microsoft does not let this user do that.", said=said)
+    if status == 404:
+        return NotFound("404")
+    if status == 412:
+        return Changed("it has another version by now")
+    return Rejected(f"Microsoft said no ({status})", said=said)
+
+
+def _code(answer: Answer) -> str:
+    try:
+        return str(json.loads(answer.content)["error"]["code"]).casefold()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""

@@ -1,0 +1,95 @@
+"""What Microsoft Graph answers about mail, as far as Remit reads it (v1.0). Pure."""
+
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _texts(value: Any) -> Any:
+    return () if value is None else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+
+
+class Said(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class AddressSaid(Said):
+    name: str | None = None
+    address: str | None = None
+
+
+class RecipientSaid(Said):
+    mail: AddressSaid = Field(default=AddressSaid(), alias="emailAddress")
+
+
+class HeaderSaid(Said):
+    name: str
+    value: str = ""
+
+
+class FlagSaid(Said):
+    status: str = Field(default="", alias="flagStatus")
+
+
+class MessageSaid(Said):
+    """Where a mail lies and how it is marked."""
+
+    id: str = Field(min_length=1, max_length=512)
+    thread_id: str = Field(default="", alias="conversationId")
+    folder: str = Field(default="", alias="parentFolderId")
+    words: Texts = Field(default=(), alias="categories")
+    flag: FlagSaid | None = None
+    is_read: bool | None = Field(default=None, alias="isRead")
+    is_draft: bool | None = Field(default=None, alias="isDraft")
+    received_at: AwareDatetime = Field(alias="receivedDateTime")
+    version: str = Field(default="", alias="changeKey")
+
+
+class HeadersSaid(Said):
+    sent_at: AwareDatetime = Field(alias="sentDateTime")
+    to: tuple[RecipientSaid, ...] = Field(default=(), alias="toRecipients")
+    cc: tuple[RecipientSaid, ...] = Field(default=(), alias="ccRecipients")
+    bcc: tuple[RecipientSaid, ...] = Field(default=(), alias="bccRecipients")
+    headers: tuple[HeaderSaid, ...] = Field(default=(), alias="internetMessageHeaders")
+
+
+class Messages(Said):
+    value: tuple[MessageSaid, ...] = ()
+    next_link: str | None = Field(default=None, alias="@odata.nextLink")
+
+
+class Headers(Said):
+    value: tuple[HeadersSaid, ...] = ()
+
+
+class ChangedSaid(Said):
+    id: str = Field(min_length=1, max_length=512)
+    removed: dict[str, Any] | None = Field(default=None, alias="@removed")
+
+
+class Changes(Said):
+    value: tuple[ChangedSaid, ...] = ()
+    next_link: str | None = Field(default=None, alias="@odata.nextLink")
+    delta_link: str | None = Field(default=None, alias="@odata.deltaLink")
+
+
+class FolderSaid(Said):
+    id: str = Field(min_length=1, max_length=512)
+    name: str = Field(default="", alias="displayName")
+    parent: str | None = Field(default=None, alias="parentFolderId")
+    folders: int = Field(default=0, alias="childFolderCount", ge=0)
+    mails: int = Field(default=0, alias="totalItemCount", ge=0)
+    role: str | None = None
+
+
+class Folders(Said):
+    value: tuple[FolderSaid, ...] = ()
+    next_link: str | None = Field(default=None, alias="@odata.nextLink")
+
+
+class Who(Said):
+    mail: str | None = None
+    name: str = Field(alias="userPrincipalName")

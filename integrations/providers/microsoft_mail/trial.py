@@ -1,0 +1,75 @@
+"""Trying a mailbox at Microsoft with what a consent gave, before anything is stored. Nothing is
+changed there."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.credentials.oauth import Tokens
+from integrations.exceptions import NotFound, Rejected
+from integrations.network.answers import parse
+from integrations.ports.evidence import Ability
+from integrations.providers.microsoft.servers import (
+    GRAPH_API,
+    LASTING,
+    MICROSOFT,
+    READ_MAIL,
+    WHO,
+    missing,
+)
+from integrations.providers.microsoft.session import GraphSession
+from integrations.providers.microsoft_mail.answers import FolderSaid, Who
+from integrations.providers.microsoft_mail.mails import ROLES
+from integrations.providers.signed_in.servers import service
+from integrations.providers.signed_in.trial import check_who, explained, token_of
+from integrations.providers.trial_slots import slots
+
+SCOPES = (READ_MAIL, WHO, LASTING)
+HOST = "graph.microsoft.com"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A sign-in that worked, and what there is."""
+
+    servers: dict[str, Any]
+    mails: int
+    abilities: tuple[Ability, ...]
+
+
+def try_account(found: Tokens, *, address: str, api: str = GRAPH_API) -> Tried:
+    """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
+    not agree to all."""
+    if missing(SCOPES, found.scopes):
+        raise Rejected("You did not allow Remit to read the mail. Begin again, and agree to it.")
+    session = GraphSession(api, token_of(found, MICROSOFT), slot=slots())
+    folders: dict[str, FolderSaid] = {}
+    with explained(
+        MICROSOFT,
+        "Microsoft does not show this mailbox. Does this user have one there, and does the "
+        "organisation let its users agree to this?",
+    ):
+        who = parse(Who, session.get("/me", {"$select": "mail,userPrincipalName"}))
+        for role, name in ROLES.items():
+            with suppress(NotFound):  # not every mailbox has an archive
+                folders[role] = parse(FolderSaid, session.get(f"/me/mailFolders/{name}"))
+        if missed := [one for one in ("inbox", "drafts", "sent") if one not in folders]:
+            raise NotFound(f"no {missed[0]}")
+    if who.name.casefold() != address.casefold():
+        check_who(who.mail or who.name, address)
+    ids = {role: one.id for role, one in folders.items()}
+    return Tried(
+        servers=service(api, ends_at=found.ends_at) | {"folders": ids},
+        mails=folders["inbox"].mails,
+        abilities=tuple(_abilities()),
+    )
+
+
+def _abilities() -> Iterator[Ability]:
+    yield Ability(what="Read and search", grade="A", why="Reading changes nothing there.")
+    yield Ability(
+        what="Know who really sent a mail",
+        grade="",
+        why="Microsoft's servers do not sign what they found out with their name.",
+    )

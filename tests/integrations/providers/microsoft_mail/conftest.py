@@ -1,0 +1,55 @@
+"""A mailbox at a fake Microsoft Graph that a file's tests share; each test finds it empty, and
+leaves no request or answer behind that its description does not know."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from tests.microsoft_world import ADDRESS, TOKEN, Outlook, running_outlook
+
+if TYPE_CHECKING:
+    from tests.integrations.providers.microsoft_mail.box import Box
+
+
+@pytest.fixture(scope="package")
+def running() -> Iterator[Outlook]:
+    with running_outlook() as outlook:
+        yield outlook
+
+
+@pytest.fixture
+def outlook(running: Outlook, keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outlook]:
+    from integrations.network import http  # this conftest is read before Django is set up
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
+    http.close_clients()
+    running.clear()
+    yield running
+    assert running.problems == []
+    assert running.writes == []
+
+
+@pytest.fixture
+def box(outlook: Outlook) -> "Box":
+    from django.utils import timezone
+
+    from integrations.credentials import credentials
+    from integrations.credentials.oauth import Tokens
+    from integrations.models import Account
+    from tests.integrations.providers.microsoft_mail.box import Box
+    from tests.knowledge.office import account
+
+    row = Account.objects.get(id=account(user=uuid4().hex[:12], source="microsoft_mail").id)
+    row.address = ADDRESS
+    row.save()
+    tokens = Tokens(access=TOKEN, refresh="r", expires_at=timezone.now() + timedelta(hours=1))
+    credentials.keep(
+        account_id=row.id,
+        user_name=ADDRESS,
+        servers={"api": outlook.api, "ends_at": "", "folders": outlook.folders},
+        sealed=credentials.seal(tokens.to_text(), account_id=row.id),
+    )
+    return Box(outlook=outlook, account=row.ref())
