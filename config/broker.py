@@ -34,6 +34,12 @@ DEQUEUE = """
 class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
     """The broker of `Q_CLUSTER["broker_class"]`."""
 
+    @staticmethod
+    def get_cache() -> None:
+        """None: nobody reads the state that django-q would store of its processes twice a second,
+        by six statements and a commit each time. `config.health` and `config.metrics` read the
+        queue itself."""
+
     @cached_property
     def notices(self) -> Notices:
         return Notices(CHANNEL)
