@@ -14,7 +14,8 @@ from agents.context import people
 from agents.inbound import thread_status
 from agents.inbound.thread_status import NO_MAIL, Status
 from guardrails.facts.facts import SENT
-from guardrails.policies.thread_states import ThreadStates, load_thread_states
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.policies.thread_states import ThreadStates, find_thread_states
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.contracts.preferences import DAYS, OFFICE_HOURS, Day
@@ -27,7 +28,7 @@ LOOKED_AT = 500  # threads that await a reply, the oldest first
 
 def remind(account: AccountRef, *, now: datetime) -> int:
     """Turn the threads that are due; how many. Raises ProviderError."""
-    states = load_thread_states(account.id)
+    states = find_thread_states(policy_snapshot(account))
     if states is None or not states.follow_up or account.paused:
         return 0
     user = people.load_person(

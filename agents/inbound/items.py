@@ -119,7 +119,7 @@ def _react_to_mail(
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
     if inbound.is_own(account, email):
-        thread_status.keep(_cause(delivery), account, email)
+        thread_status.keep(_cause(delivery), account, email, policy=policy_snapshot(account))
         drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or "own_mail"
@@ -140,7 +140,7 @@ def _react_to_mail(
     state, why = _run_turn(turn_id, lease, run)
     intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
-        thread_status.keep(_cause(delivery), account, email, turn_id=str(turn_id))
+        thread_status.keep(_cause(delivery), account, email, policy=policy, turn_id=str(turn_id))
         drafts.tidy(delivery, account, email)
     return state, why
 

@@ -15,9 +15,11 @@ from uuid import UUID
 
 from audit.ledger import ids
 from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import executor
 from guardrails.facts.facts import SENT
-from guardrails.policies.thread_states import ThreadStates, load_thread_states
+from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.policies.thread_states import ThreadStates, find_thread_states
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from knowledge.search import mails
@@ -43,7 +45,7 @@ class Status(NamedTuple):
 def follow(cause: Cause, account: AccountRef, email: Email) -> None:
     """A mail was changed by somebody: if it has a status now that it had not when it was stored,
     its thread has it. Raises ProviderError."""
-    states = load_thread_states(account.id)
+    states = find_thread_states(policy_snapshot(account))
     if states is None or states.labels.isdisjoint(email.labels):
         return
     stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
@@ -52,10 +54,13 @@ def follow(cause: Cause, account: AccountRef, email: Email) -> None:
         _keep(cause, account, email, states=states, chosen=chosen)
 
 
-def keep(cause: Cause, account: AccountRef, email: Email, *, turn_id: str = "") -> None:
+def keep(
+    cause: Cause, account: AccountRef, email: Email, *, policy: PolicySnapshot, turn_id: str = ""
+) -> None:
     """A mail came or was sent: its thread gets the status that follows from its mails, where it
-    has one at all. Raises ProviderError."""
-    states = load_thread_states(account.id)
+    has one at all. `policy` is the account's as it was read for this mail: the executor decides
+    by the present one. Raises ProviderError."""
+    states = find_thread_states(policy)
     if states is not None:
         _keep(cause, account, email, states=states, turn_id=turn_id)
 

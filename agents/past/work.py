@@ -163,7 +163,8 @@ def _worked(
 
 def _keep_status(run: PastRun, account: AccountRef, email: Email, turn_id: UUID) -> None:
     cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at)
-    thread_status.keep(cause, account, email, turn_id=str(turn_id))
+    policy = policy_snapshot(account)  # not the draft that a run may be tried with
+    thread_status.keep(cause, account, email, policy=policy, turn_id=str(turn_id))
 
 
 def _turn_of(run: PastRun, account: AccountRef, mail: PastMail) -> tuple[UUID, Lease | None] | None:

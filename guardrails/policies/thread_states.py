@@ -1,9 +1,8 @@
 """The states that a mail thread can be in, as an operator listed them for an account."""
 
 from dataclasses import dataclass
-from uuid import UUID
 
-from guardrails.models import AllowedActionOption, TargetGroup
+from guardrails.decide.snapshot import PolicySnapshot
 
 TO_REPLY, AWAITING_REPLY, FYI, ACTIONED = "To Reply", "Awaiting Reply", "FYI", "Actioned"
 FOLLOW_UP = "Follow Up"  # where there is such a label
@@ -22,18 +21,13 @@ class ThreadStates:
     follow_up: str = ""
 
 
-def load_thread_states(account_id: UUID) -> ThreadStates | None:
+def find_thread_states(policy: PolicySnapshot) -> ThreadStates | None:
     """The labels of the single choice that holds “To Reply” and “Awaiting Reply”. None where the
-    account has none. One query."""
-    rows = AllowedActionOption.objects.filter(
-        account_id=account_id,
-        action_type="classify",
-        kind="label",
-        group__cardinality=TargetGroup.Cardinality.SINGLE,
-    ).values_list("group_id", "name", "external_id")
-    groups: dict[UUID, dict[str, str]] = {}
-    for group_id, name, external_id in rows.order_by("group_id"):
-        groups.setdefault(group_id, {})[_plain(name)] = external_id
+    account has none. Pure."""
+    groups: dict[str, dict[str, str]] = {}
+    for one in sorted(policy.listed_targets, key=lambda one: one.group_id):
+        if (one.action_type, one.kind, one.single) == ("classify", "label", True):
+            groups.setdefault(one.group_id, {})[_plain(one.name)] = one.external_id
     for named in groups.values():
         to_reply, awaiting = named.get(_plain(TO_REPLY)), named.get(_plain(AWAITING_REPLY))
         if to_reply and awaiting:
