@@ -1,5 +1,6 @@
 """The status of a thread is right, no matter who writes next and in which client."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
 
         soon, later = (timezone.now() + timedelta(days=days) for days in (0, 7))
         assert follow_ups.remind(account, now=soon) == 0
+        assert follow_ups.remind(replace(account, paused=True), now=later) == 0
         assert follow_ups.remind(account, now=later) == 1
         assert follow_ups.remind(account, now=later) == 0
         assert statuses(office, mail["thread_id"]) == {"own_1": ["label_follow_up"]}

@@ -9,11 +9,14 @@ from guardrails.policies.thread_states import ThreadStates
 from integrations.contracts import Email
 
 STATES = ThreadStates(
-    to_reply="reply", awaiting_reply="await", labels=frozenset({"reply", "await", "fyi", "done"})
+    to_reply="reply",
+    awaiting_reply="await",
+    follow_up="up",
+    labels=frozenset({"reply", "await", "fyi", "done", "up"}),
 )
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 LABELS = st.lists(
-    st.sampled_from(["reply", "await", "fyi", "done", "SENT", "INBOX", "TRASH", "DRAFT"]),
+    st.sampled_from(["reply", "await", "fyi", "done", "up", "SENT", "INBOX", "TRASH", "DRAFT"]),
     unique=True,
     max_size=4,
 )
@@ -56,6 +59,17 @@ def test_the_users_answer_waits_and_an_answer_to_it_asks_again() -> None:
     assert find_status(thread_of(["reply"], ["SENT"]), STATES) == ("m1", "await")
     assert find_status(thread_of(["reply"], ["SENT", "await"], []), STATES) == ("m2", "reply")
     assert find_status(thread_of(["await", "SENT"], ["INBOX"]), STATES) == ("m1", "reply")
+
+
+def test_a_reminder_ends_with_an_answer_and_waits_again_after_the_users_next_mail() -> None:
+    assert find_status(thread_of(["SENT", "up"], ["INBOX"]), STATES) == ("m1", "reply")
+    assert find_status(thread_of(["SENT", "up"], ["SENT"]), STATES) == ("m1", "await")
+
+
+def test_only_the_provider_says_that_the_user_wrote() -> None:
+    asked, forged = thread_of(["reply"], ["INBOX"])
+    forged = forged.model_copy(update={"sender": "maya@fjordline.example"})
+    assert find_status([asked, forged], STATES) is None
 
 
 def test_what_the_mail_reader_said_of_the_newest_counts() -> None:

@@ -19,6 +19,7 @@ from tests.guardrails.values import (
     allow,
     chat,
     decide,
+    directory_of,
     email,
     facts,
     inbound,
@@ -333,6 +334,30 @@ def test_a_mail_makes_somebody_be_asked_where_the_policy_wants_it_and_not_else()
     assert verdict("draft", harmful, allow("draft", "ask"), origin=inbound()) == leaks
     listed = list_target("draft", "recipient", ADA)
     assert verdict("draft", draft, allow("draft", "ask"), listed, origin=inbound()) == ASKED
+
+
+def test_a_mail_asks_about_nobody_new_and_for_no_other_reason_than_the_policys_wish() -> None:
+    refused = ("refuse", "ask_not_from_mail")
+    colleague = "bob@company.com"
+    opened = allow("draft", "ask", {"kind": "recipient", "relation": ["directory"]})
+    found = facts(directory=directory_of(ADA, colleague))
+    answer = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
+    assert verdict("draft", answer, opened, origin=inbound(), found=found) == ASKED
+    wider = answer | {"cc": [colleague]}
+    assert verdict("draft", wider, opened, origin=inbound(), found=found) == refused
+    unnamed = allow("archive", "ask", {"kind": "named", "unnamed": "ask"})
+    assert verdict("archive", {"email_id": "mail-1"}, unnamed, origin=inbound()) == refused
+
+
+def test_a_mail_drafts_nothing_where_drafts_are_off_forbidden_or_bound_elsewhere() -> None:
+    draft = {"to": [ADA], "reply_to_id": "mail-1", **MAIL}
+    none = {"kind": "first_contact"}
+    for row, reason in (
+        (allow("draft", enabled=False), "not_permitted"),
+        (allow("draft", "never"), "not_permitted"),
+        (allow("draft", "auto", none), "condition_failed"),
+    ):
+        assert verdict("draft", draft, row, origin=inbound()) == ("refuse", reason)
 
 
 def test_a_mail_drafts_nothing_to_an_unproved_participant() -> None:

@@ -3,11 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
-from guardrails.execute.tidying import find_stale
+from guardrails.execute.executor import execute
+from guardrails.execute.tidying import find_stale, tidy_superseded
 from guardrails.models import AssistantDraft
 from integrations.contracts import Email
+from tests.guardrails.office import Office
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ANN, MAYA = "ann@x.test", "maya@y.test"
@@ -86,6 +89,24 @@ def test_the_mail_that_was_made_of_the_draft_is_its_answer() -> None:
     row = draft("question", 1)
     own = mail("own", 4, "SENT", sender=MAYA).model_copy(update={"message_id": row.message_id})
     assert stale([row], [QUESTION, own, ANSWER], ANSWER, 6) == {"question": "own"}
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_the_sweep_takes_back_all_but_the_newest_draft_of_each_thread(office: Office) -> None:
+    office.permit("draft")
+    mails = [office.receive(id=f"mail-{n}", thread_id=f"t-{n}") for n in (1, 2)]
+    wish = {"to": ["ada@client.com"], "subject": "Re: Lunch"}
+    for email_id, body in ((mails[0], "One."), (mails[0], "Two."), (mails[1], "Other.")):
+        answer = wish | {"reply_to_id": email_id, "body": body}
+        assert execute(office.request("draft", answer)).status == "succeeded"
+
+    tidy_superseded()
+
+    rows = AssistantDraft.objects.filter(account=office.mailbox).order_by("written_at")
+    assert [row.state for row in rows] == ["superseded", "pending", "pending"]
+    gone, *_ = rows
+    writes = [(one["method"], one["path"].rpartition("/")[2]) for one in office.calls()]
+    assert writes == [("POST", "drafts")] * 3 + [("DELETE", gone.draft_id)]
 
 
 @given(st.lists(st.integers(1, 100), unique=True, min_size=1).map(sorted))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from django.db import connections
@@ -12,10 +12,13 @@ from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded
 from guardrails.decide import evidence
 from guardrails.execute.executor import execute
+from guardrails.gather import strangers
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AgentMail, OwnDomain, Person
 from integrations.accounts.reads import mail_reader
+from integrations.exceptions import NotFound
 from integrations.models import Organisation
+from integrations.providers.data_service.reader import DataServiceReader
 from tests.guardrails.office import Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -113,6 +116,25 @@ def test_colleagues_are_no_strangers_but_at_a_public_domain_everybody_else_is(
     desk.mailbox.save()
     assert is_stranger(desk, "new@gmail.com")
     assert is_stranger(desk, "new@company.com")
+
+
+def test_who_cannot_be_looked_up_counts_as_known(
+    desk: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(self: DataServiceReader, address: str) -> NoReturn:
+        raise NotFound("nobody kept it")
+
+    mail = desk.receive(**{"from": TOM})
+    account = desk.ref(desk.mailbox)
+    assert build_context(account, mail_reader(account).email(mail)).first_contact
+    monkeypatch.setattr(DataServiceReader, "correspondence", unknown)
+    assert not build_context(account, mail_reader(account).email(mail)).first_contact
+
+
+@pytest.mark.parametrize("sender", ["", "undisclosed", "tom@", "Tom <tom@elsewhere.test"])
+def test_a_sender_who_cannot_be_told_counts_as_known(desk: Office, sender: str) -> None:
+    account = desk.ref(desk.mailbox)
+    assert not strangers.is_stranger(account, mail_reader(account), sender)
 
 
 def test_two_mails_that_race_are_both_of_a_stranger(desk: Office) -> None:
