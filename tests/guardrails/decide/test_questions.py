@@ -150,7 +150,7 @@ def set_off(trigger: Trigger, turn: str, wanted: tuple[str, Any] = ARCHIVE, **ma
 
 
 def test_what_mail_of_one_list_or_proved_sender_sets_off_is_one_question() -> None:
-    fake = {"authentication": {"dmarc": "fail"}}
+    fake: dict[str, Any] = {"authentication": {"dmarc": "fail"}}
 
     assert set_off("webhook", "t1") == set_off("pattern", "t2")
     assert set_off("webhook", "t1") != set_off("webhook", "t2", **fake)
@@ -162,10 +162,8 @@ def test_what_mail_of_one_list_or_proved_sender_sets_off_is_one_question() -> No
 
 
 def test_a_sender_is_one_person_however_their_address_is_written() -> None:
-    assert asked_by("webhook", "t1", **{"from": "ADA@Client.com"}).causes == (
-        "email m-1",
-        "person ada@client.com",
-    )
+    loud: dict[str, Any] = {"from": "ADA@Client.com"}
+    assert asked_by("webhook", "t1", **loud).causes == ("email m-1", "person ada@client.com")
 
 
 def test_mail_of_one_sender_asks_only_so_often_a_day() -> None:

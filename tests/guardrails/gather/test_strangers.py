@@ -132,7 +132,7 @@ def test_who_cannot_be_looked_up_counts_as_known(
 
 
 @pytest.mark.parametrize("sender", ["", "undisclosed", "tom@", "Tom <tom@elsewhere.test"])
-def test_a_sender_who_cannot_be_told_counts_as_known(desk: Office, sender: str) -> None:
+def test_a_sender_without_one_plain_address_counts_as_known(desk: Office, sender: str) -> None:
     account = desk.ref(desk.mailbox)
     assert not strangers.is_stranger(account, mail_reader(account), sender)
 
