@@ -16,7 +16,8 @@ from agents.answer import escalations
 from agents.inbound import follow_ups, intake, missed, outages, reactions, stopping
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
-from guardrails.approve import approval_news, change_request_news, deadlines
+from guardrails.approve import change_request_news, deadlines
+from guardrails.approve.news import news
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
@@ -274,7 +275,7 @@ def sweep() -> None:
         lambda: idempotency.prune(now=now),
         lambda: escalations.notify_again(now=now),
         lambda: change_request_news.notify_again(now=now),
-        lambda: approval_news.announce(now=now),
+        lambda: news.announce(now=now),
         lambda: queue_checkpoints(now=now),
         lambda: queue_time_stamps(now=now),
     )

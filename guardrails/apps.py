@@ -13,4 +13,4 @@ class GuardrailsConfig(AppConfig):
         from guardrails.approve import card_mail  # noqa: PLC0415  # models are there only now
 
         register(can_be_read, Tags.security)
-        register(card_mail.can_be_sent, Tags.security)
+        register(card_mail.is_superseded)

@@ -90,6 +90,7 @@ AUDITOR = frozenset(
         *may("view", [*POLICY, *DIRECTORY, *SERVERS, *LEDGER, *WHOSE]),
         *may("view", ["guardrails.approval", "guardrails.undo", "guardrails.killswitch"]),
         *may("view", ["guardrails.changerequest", "guardrails.checkpointrecipient"]),
+        *may("view", ["guardrails.approvalrecipient"]),
         "audit.hold_contents",
     }
 )
@@ -99,6 +100,7 @@ ADMINISTRATOR = frozenset(
         *may("change", WHOSE),
         *may("view add change", ["integrations.servicetoken", "integrations.account"]),
         *may("view add change delete", [*SERVERS, "guardrails.checkpointrecipient"]),
+        *may("view add change delete", ["guardrails.approvalrecipient"]),
         *may("view add change delete", ["integrations.budget", "integrations.userpreferences"]),
         *("audit.erase_contents", "audit.end_ledger"),
     }

@@ -57,6 +57,7 @@ ADVANCED = (
             Page("agents", "conversation", "Conversations", "chat"),
             Page("guardrails", "heldsend", "Held sends", "hourglass_top"),
             Page("guardrails", "undo", "Undone", "undo"),
+            Page("guardrails", "approvalrecipient", "Who hears of approvals", "notifications"),
             Page("integrations", "delivery", "Deliveries", "inbox"),
             Page("agents", "customagent", "Custom agents", "smart_toy"),
             Page("agents", "suggestion", "Suggestions", "lightbulb"),

@@ -1,6 +1,7 @@
 """Admin of what agents may do, and the inbox of approvals: one file for each kind of row."""
 
 from guardrails.admin.approvals import (
+    approval_recipients,
     approvals,
     assistant_drafts,
     change_requests,
@@ -20,6 +21,7 @@ from guardrails.admin.policies import (
 
 __all__ = [
     "allowed_actions",
+    "approval_recipients",
     "approvals",
     "assistant_drafts",
     "ceiling",

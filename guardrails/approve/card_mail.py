@@ -1,4 +1,4 @@
-"""What waits for a person, as a mail to those who decide.
+"""What waits for a person, as a message to those who decide.
 
 It holds the lines of the card that page, API, console and chat show. It decides nothing, and
 neither does its link: who opens it logs in, looks at the card there and decides there. The link
@@ -12,48 +12,49 @@ from urllib.parse import urlencode
 
 from django.apps.config import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Warning
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from guardrails.approve import card_text
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
-from integrations.models import Organisation
 from integrations.network import outgoing
 
 MOST_CARDS = 10  # of one question in full; the page shows all of them
 # Of what programs that show plain text make links: what looks like a scheme, a host or a share.
 SCHEME = re.compile(r"(?<![^\W_])([a-z][a-z0-9+.-]*)[:：](?=\S)", re.IGNORECASE)  # noqa: RUF001
 DOT = re.compile(r"(?<=\S)[.。．｡](?=[^\W_])")  # noqa: RUF001
+CUT = "… The rest is on its page."
+TRIAL = "This is a trial. When an action waits for a person, its card comes here."
 SHARE = re.compile(r"(?<![^\s\"'(<=\[])[/\\]{2,}")
 
 
-class CardMail:
-    """The channel: a mail to the organisation's address in `APPROVAL_MAIL`, through `EMAIL_URL`."""
-
-    def reaches(self, organisation: Organisation) -> bool:
-        return bool(settings.EMAIL_URL and settings.APPROVAL_MAIL.get(organisation.slug))
-
-    def tell(self, organisation: Organisation, question: QuestionCard) -> None:
-        address = settings.APPROVAL_MAIL[organisation.slug]
-        outgoing.send_mail(address, subject=subject(question), text=text(question))
+def send(address: str, question: QuestionCard | None) -> None:
+    """One mail through `EMAIL_URL`. Raises ProviderError. Without a question: one that asks
+    nothing."""
+    outgoing.send_mail(address, subject=subject(question), text=text(question))
 
 
-def can_be_sent(*, app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """guardrails.E002 where somebody is to hear of approvals by mail, and no mail can be sent."""
-    if settings.APPROVAL_MAIL and not settings.EMAIL_URL:
-        return [Error("APPROVAL_MAIL needs a mail server: set EMAIL_URL.", id="guardrails.E002")]
+def is_superseded(*, app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """guardrails.W003 where APPROVAL_MAIL is set still: its addresses became rows."""
+    if settings.APPROVAL_MAIL:
+        said = "APPROVAL_MAIL is read no more: who hears of approvals are rows of the admin."
+        return [Warning(said, id="guardrails.W003")]
     return []
 
 
-def subject(question: QuestionCard) -> str:
+def subject(question: QuestionCard | None) -> str:
     """Remit's own words alone: not even an address, which a stranger can choose."""
+    if question is None:
+        return "Remit will ask here"
     titles = ", ".join(dict.fromkeys(card.title for card in question.cards))
     number = len(question.cards)
     return f"Remit asks a person: {titles}" + (f" ({number} actions)" if number > 1 else "")
 
 
-def text(question: QuestionCard) -> str:
+def text(question: QuestionCard | None) -> str:
+    if question is None:
+        return TRIAL
     return "\n\n".join(_parts(question))
 
 
@@ -63,8 +64,32 @@ def _parts(question: QuestionCard) -> Iterator[str]:
     for card in question.cards[:MOST_CARDS]:
         yield inert(card_text.render(card))
         yield way(card)
-    if len(question.cards) > MOST_CARDS:
-        yield f"{len(question.cards) - MOST_CARDS} more like these wait there."
+    if rest := _rest(question):
+        yield rest
+
+
+def sections(question: QuestionCard | None) -> Iterator[tuple[str, str]]:
+    """The same as `text` for channels that have buttons: each part, and where its button leads."""
+    if question is None:
+        yield TRIAL, ""
+        return
+    if len(question.cards) > 1:
+        yield inert(question.heading), ""
+    for card in question.cards[:MOST_CARDS]:
+        link = _link(card)
+        yield inert(card_text.render(card)) + ("" if link else f"\n\n{way(card)}"), link
+    if rest := _rest(question):
+        yield rest, ""
+
+
+def cut(text: str, *, most: int) -> str:
+    """What decides comes first; what does not fit is on the card's page."""
+    return text if len(text) <= most else text[: most - len(CUT)] + CUT
+
+
+def _rest(question: QuestionCard) -> str:
+    more = len(question.cards) - MOST_CARDS
+    return f"{more} more like these wait there." if more > 0 else ""
 
 
 def way(card: ApprovalCard) -> str:
@@ -72,9 +97,16 @@ def way(card: ApprovalCard) -> str:
     if not settings.PUBLIC_URL:
         here = gettext("Decide in the admin, under Inbox, Approvals. Its number: %(id)s")
         return here % {"id": card.id}
+    said = gettext("Log in and decide here (opening it decides nothing):")
+    return f"{said}\n{_link(card)}"
+
+
+def _link(card: ApprovalCard) -> str:
+    """Bound to what was shown: where the page holds another card, it says so."""
+    if not settings.PUBLIC_URL:
+        return ""
     page = reverse("admin:guardrails_approval_change", args=[card.id])
-    address = f"{settings.PUBLIC_URL.rstrip('/')}{page}?{urlencode({'digest': card.digest})}"
-    return f"{gettext('Log in and decide here (opening it decides nothing):')}\n{address}"
+    return f"{settings.PUBLIC_URL.rstrip('/')}{page}?{urlencode({'digest': card.digest})}"
 
 
 def inert(words: str) -> str:

@@ -1,6 +1,7 @@
 """Rows of `guardrails`, split by what they are about."""
 
 from guardrails.models.allowed_actions import AllowedAction, AllowedActionOption, TargetGroup
+from guardrails.models.approval_recipients import ApprovalNotice, ApprovalRecipient
 from guardrails.models.approvals import Approval
 from guardrails.models.assistant_drafts import AssistantDraft
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
@@ -27,6 +28,8 @@ __all__ = [
     "AllowedAction",
     "AllowedActionOption",
     "Approval",
+    "ApprovalNotice",
+    "ApprovalRecipient",
     "AskedRefusal",
     "AssistantDraft",
     "CeilingLimit",

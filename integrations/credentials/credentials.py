@@ -7,6 +7,7 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
@@ -104,18 +105,27 @@ def forget(account_id: UUID) -> None:
     Credential.objects.filter(account_id=account_id).delete()
 
 
-def reseal() -> int:
-    """Seal with the present public key what was sealed with another; how many. Raises
-    sealing.CannotOpen for one that no key at hand opens."""
+def unseal(sealed: sealing.Sealed, *, account_id: UUID) -> str:
+    """What `seal` sealed. Raises NotPermitted where no key of this process opens it."""
+    try:
+        return sealing.unseal(sealed, account_id=account_id, keys=_private_keys())
+    except (sealing.CannotOpen, sealing.BadKey) as error:
+        raise NotPermitted(str(error)) from error
+
+
+def reseal(rows: "QuerySet[Any]") -> int:
+    """Seal with the present public key what was sealed with another; how many. `rows` have
+    `sealed` and `key_id`, and are bound to their own key. Raises sealing.CannotOpen for one that
+    no key at hand opens."""
     public, keys = _public_key(), _private_keys()
-    waiting = Credential.objects.exclude(key_id=sealing.key_id(public))
+    waiting = rows.exclude(key_id__in=["", sealing.key_id(public)])
     count = 0
     for row in waiting.iterator(chunk_size=RESEALED_AT_ONCE):
         old = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
-        secret = sealing.unseal(old, account_id=row.account_id, keys=keys)
-        new = sealing.seal(secret, account_id=row.account_id, key=public)
+        secret = sealing.unseal(old, account_id=row.pk, keys=keys)
+        new = sealing.seal(secret, account_id=row.pk, key=public)
         # Who has signed in again meanwhile has another secret by now.
-        count += Credential.objects.filter(account_id=row.account_id, sealed=row.sealed).update(
+        count += rows.filter(pk=row.pk, sealed=row.sealed).update(
             sealed=new.data, key_id=new.key_id
         )
     return count
@@ -132,10 +142,7 @@ def _signed_in(account: AccountRef) -> Credential:
 
 def _unseal(row: Credential) -> str:
     sealed = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
-    try:
-        return sealing.unseal(sealed, account_id=row.account_id, keys=_private_keys())
-    except (sealing.CannotOpen, sealing.BadKey) as error:
-        raise NotPermitted(str(error)) from error
+    return unseal(sealed, account_id=row.account_id)
 
 
 def _find(account: AccountRef) -> Credential | None:

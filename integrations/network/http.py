@@ -207,15 +207,23 @@ def _elsewhere(
         ) as response,
     ):
         if not response.is_success:
-            status = response.status_code
-            kind = ERRORS.get(status)
-            unavailable = exceptions.Unavailable if status >= 500 else exceptions.Rejected
-            raise (kind or unavailable)(str(status))
+            raise _refused(response)
         for chunk in response.iter_bytes() if most_bytes else ():
             answer += chunk
             if len(answer) > most_bytes:
                 raise exceptions.Malformed("the answer is too long")
     return bytes(answer)
+
+
+def _refused(response: httpx.Response) -> exceptions.ProviderError:
+    """An answer that is no receipt says that nothing was taken. 410 is a 404 for good."""
+    status = response.status_code
+    other = exceptions.Unavailable if status >= 500 else exceptions.Rejected
+    kind = exceptions.NotFound if status == 410 else ERRORS.get(status, other)
+    wait = retries.retry_after(response.headers.get("Retry-After"))
+    error = kind(str(status), retry_after=wait)
+    error.outcome_unknown = False
+    return error
 
 
 def _once(
@@ -266,7 +274,7 @@ def _answer(
             assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101  # of a Client
             response.stream = _Timed(response.stream, until=until)
             yield response
-    except httpx.ConnectError as error:
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         if why := certificates.find(error):
             said = f"The server's certificate: {why.verify_message}."
             raise exceptions.NotPermitted(said) from error

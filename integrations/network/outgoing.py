@@ -5,11 +5,13 @@ points into our own network, or does so a moment later, reaches nothing there.
 """
 
 import ipaddress
+import json
 import re
 import smtplib
 import socket
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
@@ -21,6 +23,8 @@ from integrations.network import http
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# The server has said no, or there was none.
+NOT_SENT = (smtplib.SMTPResponseException, ConnectionRefusedError, socket.gaierror)
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -141,6 +145,18 @@ def send_webhook(url: str, *, secret: str, webhook_id: str, body: bytes, now: da
     http.post(url, body=body, headers=headers, address=public_address(url))
 
 
+def send_json(url: str, said: Any) -> None:
+    """One POST to an address that is itself the secret. Raises Forbidden or another ProviderError,
+    none of which names it; redirects are refusals."""
+    body = json.dumps(said, ensure_ascii=False).encode()
+    http.post(
+        url,
+        body=body,
+        headers={"Content-Type": "application/json"},
+        address=public_address(url),
+    )
+
+
 def signature(secret: str, *, webhook_id: str, body: bytes, now: datetime) -> dict[str, str]:
     """The headers by which a receiver knows that a webhook is ours (Standard Webhooks)."""
     return {
@@ -161,4 +177,6 @@ def send_mail(to: str, *, subject: str, text: str, attachment: Attachment | None
     except smtplib.SMTPRecipientsRefused as error:
         raise exceptions.Rejected("the mail server refuses the address") from error
     except (smtplib.SMTPException, OSError) as error:
-        raise exceptions.Unavailable(type(error).__name__) from error
+        away = exceptions.Unavailable(type(error).__name__)
+        away.outcome_unknown = not isinstance(error, NOT_SENT)
+        raise away from error

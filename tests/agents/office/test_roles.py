@@ -33,7 +33,7 @@ WORKS_ON = {
 WORKS_ON["Administrator"] = set[str]().union(
     *WORKS_ON.values(),
     {"organisation", "account", "servicetoken", "mcpserver", "mcptool", "budget"},
-    {"userpreferences", "checkpointrecipient"},
+    {"userpreferences", "checkpointrecipient", "approvalrecipient"},
 )
 # Rights beside those to rows.
 OWN = {

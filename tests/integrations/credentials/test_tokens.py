@@ -199,7 +199,7 @@ def test_what_is_sealed_anew_meanwhile_keeps_its_new_tokens(
         settings.CREDENTIALS_PRIVATE_KEY = "IB8eHRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgE="
         key = sealing.private_key(settings.CREDENTIALS_PRIVATE_KEY).public_key()
         settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(key)
-        assert credentials.reseal() == 1
+        assert credentials.reseal(Credential.objects.all()) == 1
         return ask(*given)
 
     monkeypatch.setattr(oauth, "refresh", refresh)
