@@ -12,6 +12,7 @@ from django_q.tasks import async_task
 from integrations.contracts import Source
 from integrations.database import clock
 from integrations.models import Account
+from integrations.ports.registry import SYNCED
 from knowledge.ingest import embedding_models, indexing, occurrences
 from knowledge.models import SyncSource
 from knowledge.sync import (
@@ -50,9 +51,13 @@ def start_sync(
 
 
 def start_first_sync(account_id: UUID) -> None:
-    """Read in an account that was never read. Again changes nothing."""
+    """Read in an account that was never read, where a sync reads it. Again changes nothing."""
     row = Account.objects.select_related("organisation").filter(id=account_id).first()
-    if row is None or SyncSource.objects.filter(account_id=account_id).exists():
+    if (
+        row is None
+        or row.source not in SYNCED
+        or SyncSource.objects.filter(account_id=account_id).exists()
+    ):
         return
     start_sync(
         organisation_id=row.organisation_id,

@@ -1,7 +1,7 @@
 """Who is a stranger: somebody to whom the user has sent nothing, as far as what they sent can be
-read, and who is nobody of the organisation. That they wrote before changes nothing, nor does mail
-that the agent sent unasked. An operator lets somebody in by listing them as a receiver
-(`PolicySnapshot.unlisted`).
+read, who stands in no address book of the user's own, and who is nobody of the organisation. That
+they wrote before changes nothing, nor does mail that the agent sent unasked. An operator lets
+somebody in by listing them as a receiver (`PolicySnapshot.unlisted`).
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -13,6 +13,7 @@ from guardrails.facts.facts import Facts, Need
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.gather import directory, own_mail
 from guardrails.gather.policy_rows import policy_snapshot
+from integrations.accounts import contacts
 from integrations.contracts import AccountRef
 from integrations.contracts.people import Correspondence
 from integrations.ports.account import Reader
@@ -22,7 +23,7 @@ def find_strangers(
     account: AccountRef, addresses: Iterable[str], known: Mapping[str, Correspondence]
 ) -> tuple[str, ...]:
     """Those of the plain addresses who are strangers, unless an operator listed them. `known` is
-    what the provider says of each; who is missing there is a stranger. At most four queries."""
+    what the provider says of each; who is missing there is a stranger. At most five queries."""
     own = targets.address_or_none(account.address)
     own_domain = targets.domain_of(own) if own else None
     written = own_mail.sent_by_agent(account, (one for one, met in known.items() if met.sent))
@@ -34,7 +35,8 @@ def find_strangers(
         and _has_no_mail(known.get(one), by_agent=written.get(one.lower(), 0))
     ]
     people = directory.look_up(account.organisation_id, found)
-    return tuple(one for one in found if not people.is_inside(one))
+    met = contacts.known(account.organisation_id, account.external_user_id, found)
+    return tuple(one for one in found if one not in met and not people.is_inside(one))
 
 
 def look_up_strangers(

@@ -1,5 +1,5 @@
-"""Connecting a mailbox, calendars, files or issues in the browser: what Remit can do and prove
-there is shown first, and at one button they are connected."""
+"""Connecting a mailbox, calendars, contacts, files or issues in the browser: what Remit can do and
+prove there is shown first, and at one button they are connected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -146,7 +146,9 @@ def _accept(request: HttpRequest, organisation: Organisation) -> HttpResponse:
     messages.success(
         request,
         f"{account.address} is connected. It is read alone until you say below what its agent may "
-        "do.",
+        "do."
+        if BY_SOURCE[account.source].is_writable
+        else f"{account.address} is connected. It is read alone.",
     )
     return redirect(f"{reverse('admin:guardrails_policy_explain')}?account={account.pk}")
 

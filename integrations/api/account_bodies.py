@@ -104,6 +104,9 @@ class TrialFields(serializers.Serializer[Any]):
     calendars = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Their names."
     )
+    books = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Names of address books."
+    )
     folders = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="Those directly in a folder."
     )

@@ -66,9 +66,9 @@ class TrialView(ApiView):
 
     @extend_schema(request=AccountTrial, responses=TrialFields, operation_id="account_try")
     def post(self, request: Request) -> Response:
-        """Sign in at a mailbox, calendars, files or a tracker and say what Remit can do and prove
-        there. Nothing is stored or changed. The password is sealed into `offer`, which this
-        installation's own servers on the web cannot open."""
+        """Sign in at a mailbox, calendars, contacts, files or a tracker and say what Remit can do
+        and prove there. Nothing is stored or changed. The password is sealed into `offer`, which
+        this installation's own servers on the web cannot open."""
         given = AccountTrial.read(request.data)
         caller = caller_for(request, given["user_id"])
         wish = Wish(
@@ -143,6 +143,7 @@ def offered(found: Found, offer: Offer, *, by: str) -> Response:
             "server": found.host,
             "mails": found.mails,
             "calendars": found.calendars,
+            "books": found.books,
             "folders": found.folders,
             "projects": found.projects,
             "abilities": AbilityFields(found.abilities, many=True).data,

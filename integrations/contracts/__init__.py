@@ -22,7 +22,7 @@ from integrations.contracts.field_types import (
 )
 
 # What an account holds, at any provider. Actions, conditions, tools and turns are about kinds.
-Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools"]
+Kind = Literal["mail", "files", "calendar", "issues", "messages", "tools", "contacts"]
 # What the API, webhooks and items call the place that an account reads from: the data service has
 # these, and `integrations.ports.registry` knows all.
 ProvidedSource = Literal["gmail", "outlook", "gdrive", "calendar", "jira", "github", "slack"]

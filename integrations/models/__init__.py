@@ -2,6 +2,7 @@
 
 from integrations.models.accounts import Account, Organisation, ProviderResource
 from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarWrite
+from integrations.models.contacts import AddressBook, ContactCard
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
 from integrations.models.files import FilePlace, FileWrite
@@ -18,10 +19,12 @@ from integrations.models.upstreams import Upstream
 
 __all__ = [
     "Account",
+    "AddressBook",
     "Budget",
     "CalendarMark",
     "CalendarPlace",
     "CalendarWrite",
+    "ContactCard",
     "Credential",
     "Delivery",
     "FilePlace",

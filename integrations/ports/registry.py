@@ -239,6 +239,23 @@ GOOGLE_CALENDAR = Provider(
         ),
     ),
 )
+# Whom somebody knows, by their own address books. Nothing of them is searched, and nothing that
+# happens there sets anything off: see `integrations.accounts.contacts`.
+CARDDAV = Provider(
+    name="carddav",
+    label="Contacts server",
+    connectors=(
+        Connector(
+            source="carddav",
+            kind="contacts",
+            label="Contacts",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(0),
+            is_watched=True,
+        ),
+    ),
+)
 # Files of somebody's own. Their server takes a new file under its name once and changes only the
 # version that was looked at; a move that was made cannot be made again.
 WEBDAV = Provider(
@@ -371,6 +388,7 @@ PROVIDERS: tuple[Provider, ...] = (
     MICROSOFT_MAIL,
     CALDAV,
     GOOGLE_CALENDAR,
+    CARDDAV,
     WEBDAV,
     GOOGLE_DRIVE,
     GITHUB,

@@ -17,7 +17,7 @@ from integrations.ports.evidence import Ability
 # Where anybody may ask for a trial, Remit knocks at doors of such servers alone.
 MAIL_PORTS = frozenset({25, 143, 465, 587, 993, 2525})
 WEB_PORTS = frozenset({443, 8443})
-What = Literal["mailbox", "calendar", "folder", "tracker"]
+What = Literal["mailbox", "calendar", "address book", "folder", "tracker"]
 Name = Literal["user_name", "url", "imap", "smtp", "projects", "readers"]
 
 
@@ -39,13 +39,15 @@ class Given:
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A sign-in that worked: at which host, what is there and what can be done. `mails` are those
-    of an inbox, `calendars`, `folders` and `projects` names. `servers` is for the provider."""
+    of an inbox, `calendars`, `books`, `folders` and `projects` names. `servers` is for the
+    provider."""
 
     host: str
     abilities: tuple[Ability, ...]
     servers: dict[str, Any]
     mails: int | None = None
     calendars: tuple[str, ...] | None = None
+    books: tuple[str, ...] | None = None
     folders: tuple[str, ...] | None = None
     projects: tuple[str, ...] | None = None
 

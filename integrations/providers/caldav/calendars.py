@@ -14,10 +14,11 @@ from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.caldav.servers import CalendarServer
 from integrations.providers.calendars.places import find_place
 from integrations.providers.dav import multistatus
-from integrations.providers.dav.multistatus import GONE, C, D, Response
+from integrations.providers.dav.collections import ETAG, listed
+from integrations.providers.dav.multistatus import C
 from integrations.providers.dav.session import session_of
 
-ETAG, DATA = f"{D}getetag", f"{C}calendar-data"
+DATA = f"{C}calendar-data"
 FETCHED_AT_ONCE = 50
 
 
@@ -56,7 +57,7 @@ class Calendars:
     def etags(self, calendar: Calendar) -> dict[str, str]:
         """Every resource of a calendar with its version."""
         found = self.session.propfind(calendar.url, [ETAG], depth=1)
-        return dict(listed(found.responses, calendar))
+        return dict(listed(found.responses, calendar.path))
 
     def paths_between(
         self, calendar: Calendar, since: datetime, until: datetime | None
@@ -65,7 +66,7 @@ class Calendars:
         start, end = (f"{one:%Y%m%dT%H%M%SZ}" if one else "" for one in (since, until))
         body = multistatus.events_between(start, end)
         found = self.session.report(calendar.url, body, depth=1)
-        return [path for path, _ in listed(found.responses, calendar)]
+        return [path for path, _ in listed(found.responses, calendar.path)]
 
     def fetch(
         self, calendar: Calendar, paths: Sequence[str], *, at: datetime | None
@@ -133,15 +134,3 @@ class Calendars:
                 for one in found[path]
             )
             yield Fetched(path=path, etag=etag, raw=raw, entries=entries)
-
-
-def listed(responses: Iterable[Response], calendar: Calendar) -> Iterator[tuple[str, str]]:
-    """The resources among these, with their versions."""
-    for one in responses:
-        if is_in(one.path, calendar) and one.status not in GONE and one.text(ETAG):
-            yield one.path, one.text(ETAG)
-
-
-def is_in(path: str, calendar: Calendar) -> bool:
-    name = path.removeprefix(calendar.path)
-    return path.startswith(calendar.path) and bool(name) and "/" not in name

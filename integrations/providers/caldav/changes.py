@@ -8,33 +8,20 @@ added later is news, all of it.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Event
 from integrations.contracts.events import ItemEvent
-from integrations.exceptions import Changed, Malformed, NotFound
 from integrations.models import CalendarMark, CalendarPlace
-from integrations.providers.caldav.calendars import Calendars, Fetched, is_in, listed
+from integrations.providers.caldav.calendars import Calendars, Fetched
 from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.calendars.changes import Kind, Looked, gone, joined, seen
 from integrations.providers.calendars.ids import event_id
-from integrations.providers.dav import multistatus
-from integrations.providers.dav.session import Refused
+from integrations.providers.dav import collections
+from integrations.providers.dav.collections import News
 
 READ_AT_ONCE = 50
-MAX_STEPS = 100  # of a server that tells its changes bit by bit
-NO_ROOM = 507  # for more in this answer
-
-
-@dataclass(kw_only=True)
-class _News:
-    """Paths that are new or have another version, paths that are gone, and how far that is."""
-
-    changed: dict[str, str] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    token: str = ""
 
 
 def look(account: AccountRef) -> Generator[Looked]:
@@ -67,7 +54,9 @@ def _first(own: Calendars, calendar: Calendar) -> Looked:
 
 def _look(own: Calendars, calendar: Calendar, mark: CalendarMark) -> Generator[Looked]:
     known = _places(own, calendar.path)
-    news = _reported(own, calendar, mark.token) or _compared(own, calendar, known)
+    news = collections.reported(
+        own.session, url=calendar.url, path=calendar.path, token=mark.token
+    ) or _compared(own, calendar, known)
     changed = [
         path for path, etag in news.changed.items() if path not in known or known[path].etag != etag
     ]
@@ -81,38 +70,11 @@ def _look(own: Calendars, calendar: Calendar, mark: CalendarMark) -> Generator[L
     yield joined([_removed(own, row) for row in removed], mark=_mark(own, mark.path, news.token))
 
 
-def _reported(own: Calendars, calendar: Calendar, token: str) -> _News | None:
-    """As the server tells; None where it does not, or knows the token no more."""
-    if not token:
-        return None
-    news = _News(token=token)
-    for _ in range(MAX_STEPS):
-        try:
-            found = own.session.report(calendar.url, multistatus.changes_since(news.token))
-        except (Refused, Changed, NotFound, Malformed):
-            return None
-        if not found.token:
-            return None
-        for one in found.responses:
-            if is_in(one.path, calendar) and one.status in multistatus.GONE:
-                news.gone.add(one.path)
-                news.changed.pop(one.path, None)
-        for path, etag in listed(found.responses, calendar):
-            news.changed[path] = etag
-            news.gone.discard(path)
-        more = any(one.status == NO_ROOM for one in found.responses)
-        if not more or found.token == news.token:
-            news.token = found.token
-            return news
-        news.token = found.token
-    return None
-
-
-def _compared(own: Calendars, calendar: Calendar, known: dict[str, CalendarPlace]) -> _News:
+def _compared(own: Calendars, calendar: Calendar, known: dict[str, CalendarPlace]) -> News:
     """What is there, held against what was there."""
     present = own.etags(calendar)
     gone = {path for path, row in known.items() if row.etag and path not in present}
-    return _News(changed=present, gone=gone, token=calendar.token)
+    return News(changed=present, gone=gone, token=calendar.token)
 
 
 def _seen(own: Calendars, found: Fetched, before: CalendarPlace | None) -> Looked:

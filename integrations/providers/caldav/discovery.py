@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from integrations.exceptions import Malformed, NotFound, ProviderError, Rejected
+from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.providers.caldav.servers import CalendarServer
+from integrations.providers.dav import principals
 from integrations.providers.dav.multistatus import CS, C, D, Response, path_of
 from integrations.providers.dav.session import DavSession, Refused
 
 WELL_KNOWN = "/.well-known/caldav"
-PRINCIPAL, HOME = f"{D}current-user-principal", f"{C}calendar-home-set"
+HOME = f"{C}calendar-home-set"
 ADDRESSES, INBOX = f"{C}calendar-user-address-set", f"{C}schedule-inbox-URL"
 USUAL = f"{C}schedule-default-calendar-URL"
 KIND, NAME, CONTENTS = (
@@ -17,14 +18,14 @@ KIND, NAME, CONTENTS = (
     f"{D}displayname",
     f"{C}supported-calendar-component-set",
 )
-RIGHTS, OWNER, TOKEN, COUNT = (
+RIGHTS, TOKEN, COUNT = (
     f"{D}current-user-privilege-set",
-    f"{D}owner",
     f"{D}sync-token",
     f"{CS}getctag",
 )
 SCHEDULES = "calendar-auto-schedule"
 MAX_CALENDARS = 100
+NOT_HERE = "There is no calendar server (CalDAV) at this address. Name it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ class Calendar:
 
 def find_server(session: DavSession, url: str) -> CalendarServer:
     """From any address on the server to its user's calendars. Raises ProviderError."""
-    principal = _principal(session, url)
+    principal = principals.find(session, url, well_known=WELL_KNOWN, otherwise=NOT_HERE)
     found = _only(session.propfind(principal, [HOME, ADDRESSES, INBOX]).responses)
     homes = found.hrefs(HOME)
     if not homes:
@@ -67,27 +68,12 @@ def find_server(session: DavSession, url: str) -> CalendarServer:
 
 def list_calendars(session: DavSession, server: CalendarServer) -> list[Calendar]:
     """Those that hold events, by path. Raises ProviderError."""
-    wanted = [PRINCIPAL, KIND, NAME, CONTENTS, RIGHTS, OWNER, TOKEN, COUNT]
+    wanted = [principals.SELF, principals.OWNER, KIND, NAME, CONTENTS, RIGHTS, TOKEN, COUNT]
     found = session.propfind(server.home, wanted, depth=1).responses
     calendars = [_calendar(one, server) for one in found if _has_events(one)]
     if len(calendars) > MAX_CALENDARS:
         raise Rejected(f"There are more than {MAX_CALENDARS} calendars.")
     return sorted(calendars, key=lambda one: one.path)
-
-
-def _principal(session: DavSession, url: str) -> str:
-    """Who is signed in, asked at each of the places where servers tell."""
-    last: ProviderError = NotFound("no calendars")
-    for place in dict.fromkeys((url, urljoin(url, WELL_KNOWN), urljoin(url, "/"))):
-        try:
-            there, found = session.find(place, [PRINCIPAL])
-        except (NotFound, Refused, Malformed) as error:
-            last = error
-            continue
-        for response in found.responses:
-            for href in response.hrefs(PRINCIPAL):
-                return urljoin(there, href)
-    raise Rejected("There is no calendar server (CalDAV) at this address. Name it.") from last
 
 
 def _usual(session: DavSession, principal: str, found: Response) -> str:
@@ -105,7 +91,6 @@ def _usual(session: DavSession, principal: str, found: Response) -> str:
 
 def _calendar(found: Response, server: CalendarServer) -> Calendar:
     path = found.path if found.path.endswith("/") else f"{found.path}/"
-    owners, own = found.hrefs(OWNER), found.hrefs(PRINCIPAL)
     rights = found.names(RIGHTS)
     writes = {f"{D}write", f"{D}write-content", f"{D}all", f"{D}bind"}
     return Calendar(
@@ -113,7 +98,7 @@ def _calendar(found: Response, server: CalendarServer) -> Calendar:
         path=path,
         name=found.text(NAME)[:200],
         token=found.text(TOKEN) or found.text(COUNT),
-        is_own=not owners or not own or owners[0].rstrip("/") == own[0].rstrip("/"),
+        is_own=principals.is_own(found),
         is_writable=RIGHTS not in found.properties or bool(rights & writes),
     )
 

@@ -17,8 +17,9 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from integrations.exceptions import Malformed
 
 D, C, CS = "{DAV:}", "{urn:ietf:params:xml:ns:caldav}", "{http://calendarserver.org/ns/}"
-_PREFIXES = {D: "d", C: "c", CS: "cs"}
-_OPEN = 'xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:cs="http://calendarserver.org/ns/"'
+CARD = "{urn:ietf:params:xml:ns:carddav}"
+_PREFIXES = {D: "d", C: "c", CARD: "card", CS: "cs"}
+_OPEN = " ".join(f'xmlns:{prefix}="{space[1:-1]}"' for space, prefix in _PREFIXES.items())
 _STATUS = re.compile(r"HTTP/\S+ (\d{3})\b")
 # As they stand in a path; each part is brought into one spelling.
 _PLAIN = "@:!$&'()*+,;=~"
@@ -87,11 +88,11 @@ def propfind(names: Iterable[str]) -> bytes:
 
 
 def multiget(paths: Iterable[str]) -> bytes:
-    hrefs = "".join(f"<d:href>{escape(path)}</d:href>" for path in paths)
-    wanted = _empty([f"{D}getetag", f"{C}calendar-data"])
-    return (
-        f"<c:calendar-multiget {_OPEN}><d:prop>{wanted}</d:prop>{hrefs}</c:calendar-multiget>"
-    ).encode()
+    return _multiget("c:calendar-multiget", f"{C}calendar-data", paths)
+
+
+def multiget_cards(paths: Iterable[str]) -> bytes:
+    return _multiget("card:addressbook-multiget", f"{CARD}address-data", paths)
 
 
 def events_between(start: str, end: str = "") -> bytes:
@@ -126,6 +127,12 @@ def path_of(href: str, *, url: str) -> str | None:
         return None
     path = "/".join(quote(part, safe=_PLAIN) for part in parts)
     return path if path.startswith("/") and len(path) <= MAX_PATH else None
+
+
+def _multiget(report: str, data: str, paths: Iterable[str]) -> bytes:
+    hrefs = "".join(f"<d:href>{escape(path)}</d:href>" for path in paths)
+    wanted = _empty([f"{D}getetag", data])
+    return f"<{report} {_OPEN}><d:prop>{wanted}</d:prop>{hrefs}</{report}>".encode()
 
 
 def _responses(element: Element, url: str) -> Iterator[Response]:

@@ -17,7 +17,7 @@ from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AgentMail, OwnDomain, Person
 from integrations.accounts.reads import mail_reader
 from integrations.exceptions import NotFound
-from integrations.models import Organisation
+from integrations.models import Account, ContactCard, Credential, Organisation
 from integrations.providers.data_service.reader import DataServiceReader
 from tests.guardrails.office import Office, webhook
 
@@ -55,6 +55,18 @@ def list_person_elsewhere(office: Office) -> None:
     list_person(office, Organisation.objects.create(slug=f"o-{uuid7().hex}", name="Other"))
 
 
+def keep_contact(office: Office, user: str | None = None, address: str = TOM) -> None:
+    """In an address book of a user's own."""
+    book = Account.objects.create(
+        organisation=office.organisation,
+        external_user_id=user or office.mailbox.external_user_id,
+        source="carddav",
+        address="maya@office.test",
+    )
+    Credential.objects.create(account=book, user_name="maya", servers={}, sealed=b"x", key_id="k")
+    ContactCard.objects.create(account=book, path="/maya/book/tom.vcf", addresses=[address])
+
+
 def list_domain(office: Office) -> None:
     OwnDomain.objects.create(organisation=office.organisation, domain="elsewhere.test")
 
@@ -73,6 +85,9 @@ def desk(office: Office) -> Office:
         (lambda office: write(office, "tom@elsewhere.test.evil.test"), True),
         (write_unasked, True),
         (list_person_elsewhere, True),
+        (lambda office: keep_contact(office, user="somebody else"), True),
+        (lambda office: keep_contact(office, address="Tom@elsewhere.test"), True),
+        (keep_contact, False),
         (lambda office: office.list_target("create_calendar_event", "recipient", TOM), True),
         (lambda office: office.list_target("draft", "recipient", "ann@elsewhere.test"), True),
         (write, False),
@@ -90,6 +105,9 @@ def desk(office: Office) -> Office:
         "a look-alike was written to",
         "the agent wrote unasked",
         "in another organisation's directory",
+        "in somebody else's address book",
+        "in an address book in another spelling",
+        "in an address book",
         "listed for another account",
         "their colleague is listed",
         "written to",
