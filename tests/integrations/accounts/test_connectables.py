@@ -29,7 +29,8 @@ def test_a_form_asks_for_what_its_provider_wants_and_for_nothing_of_another(sour
 def test_what_people_connect_is_watched_and_written_to_where_its_source_says_so() -> None:
     for source in connectables.ALL:
         name = PROVIDER_OF[source].name
-        assert name in reads.READERS.keys() & reads.SEALED
+        assert name in reads.SEALED
+        assert (name in reads.READERS) is PROVIDER_OF[source].is_asked
         assert (name in writes.WRITERS) is BY_SOURCE[source].is_writable
         assert BY_SOURCE[source].is_watched
 
