@@ -67,7 +67,7 @@ def test_slack_gets_plain_text_and_a_button(
             "unfurl_media": False,
         }
     ]
-    assert "https[:]//evil[.]example" in said["text"]
+    assert "https[:]//evil[.]example" in words(office)
 
 
 def test_teams_gets_a_card_of_runs_of_text(
