@@ -16,9 +16,11 @@ from agents.models import Suggestion, Turn
 from agents.office.roles import make_roles
 from audit.models import ExecutedAgentAction
 from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.policies import presets
 from integrations.models import Account, Membership, ServiceToken
 from tests.agents.inbound import test_events as invitations, test_issues as issues
 from tests.agents.inbound.test_events import MAYA, NOOR, next_monday
+from tests.commands import run_command
 from tests.model_server import calls
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -29,6 +31,11 @@ EVENT_READER = "You are Remit's event reader."
 INGEST = "You summarise an item and list its entities."
 READ = '{"summary": "An invitation.", "entities": []}'
 SUMMARY = "Outage of the login page after the update"
+
+
+def start_from_preset(source: str) -> None:
+    whose = ["--organisation", "default", "--user", "maya", "--source", source]
+    run_command("policy", *whose, "import", "--preset", presets.DEFAULT, "--apply")
 
 
 def permit(source: str, action: str, mode: str = "auto", **targets: str) -> None:
@@ -100,7 +107,7 @@ def test_an_invitation_is_answered_once_by_who_takes_it_up_and_another_time_is_p
     assert office.calls() == []
     assert say(office, first, "take-up", user="omar").status_code == 404
 
-    permit("calendar", "answer_invitation", "ask", recipient_domain="company.com")
+    start_from_preset("calendar")
     done = say(office, first, "take-up", who="2").json()
     assert (done["state"], done["outcome"]) == ("taken_up", "Done.")
     again = say(office, first, "take-up", who="3").json()
