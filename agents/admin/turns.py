@@ -51,7 +51,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         "source",
         "account",
         "state_label",
-        "reason",
+        "why",
         "attempts",
         "finished_at",
     )
@@ -71,7 +71,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         "source_id",
         "webhook_id",
         "state_label",
-        "reason",
+        "why",
         "attempts",
         "lease_expires_at",
         "finished_at",
@@ -82,6 +82,10 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     @display(description="State", label=DELIVERY_COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, delivery: Delivery) -> str:
         return delivery.get_state_display()
+
+    @display(description="Reason", ordering="reason")  # type: ignore[untyped-decorator]
+    def why(self, delivery: Delivery) -> str:
+        return delivery.reason.replace("_", " ") or "-"
 
     @display(description="Turn")  # type: ignore[untyped-decorator]
     def worked_through_by(self, delivery: Delivery) -> SafeString | str:

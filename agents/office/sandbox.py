@@ -21,6 +21,11 @@ class ScriptedMail:
     name: str
     about: str
 
+    @property
+    def called(self) -> str:
+        """Its name as words."""
+        return self.name.replace("_", " ")
+
 
 def is_sandbox(slug: str) -> bool:
     """Whether this organisation's data service is the sandbox on this machine."""

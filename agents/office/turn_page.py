@@ -19,6 +19,7 @@ from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from audit.ledger import timeline
 from audit.ledger.selectors import actions_of_run
+from audit.ledger.sentences import name_action
 from guardrails.approve.cards import list_cards
 from integrations.llm.completions import dollars
 
@@ -175,7 +176,7 @@ def cited(message: Message) -> list[str]:
 
 def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
     return {
-        "agent": row.agent,
+        "agent": row.agent.replace("_", " "),
         "number": row.number,
         "text": timeline.reveal(row.text),
         "facts": " · ".join(
@@ -185,7 +186,7 @@ def step(row: Step, steps: Steps, calls: Calls) -> dict[str, Any]:
                 f"{row.prompt_tokens} + {row.completion_tokens} tokens",
                 dollars(row.cost) if row.cost else "",
                 f"{row.latency_ms} ms",
-                row.finish_reason,
+                row.finish_reason.replace("_", " "),
             )
             if fact
         ),
@@ -198,9 +199,9 @@ def tool_call(call: ToolCall, steps: Steps, calls: Calls) -> dict[str, Any]:
     if call.result is not None:
         success = bool(call.result.get("success"))
         code = call.result.get("error", {}).get("code") or "failed"
-        state, colour = ("done", "success") if success else (code, "danger")
+        state, colour = ("done", "success") if success else (str(code).replace("_", " "), "danger")
     return {
-        "name": timeline.reveal(call.name),
+        "name": timeline.reveal(call.name.replace("_", " ")),
         "state": state,
         "colour": colour,
         "facts": " · ".join(
@@ -231,7 +232,9 @@ def actions(turn: Turn) -> list[dict[str, Any]]:
         words = decided.get(str(row.action_id), {})
         found.append(
             {
-                "description": timeline.reveal(words.get("description") or row.action_type),
+                "description": timeline.reveal(
+                    words.get("description") or name_action(row.action_type)
+                ),
                 "sentence": timeline.reveal(words.get("sentence") or ""),
                 "status": row.status,
                 "colour": timeline.COLOURS.get(row.status, ""),

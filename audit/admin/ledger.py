@@ -36,7 +36,7 @@ from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
 from audit.ledger import ids, provider_side, queries, selectors, timeline, vault
-from audit.ledger.sentences import say
+from audit.ledger.sentences import name_action, say
 from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
 from audit.verification import verify
@@ -133,7 +133,7 @@ class LedgerAdmin(LookOnly):
             '<span class="block max-w-md whitespace-normal">{}</span>'
             '<span class="text-xs">{}</span>',
             Truncator(timeline.reveal(words)).chars(SENTENCE_CHARS),
-            row.action_type,
+            name_action(row.action_type),
         )
 
     @display(description="decision")  # type: ignore[untyped-decorator]
@@ -146,7 +146,13 @@ class LedgerAdmin(LookOnly):
 
     @display(description="agent")  # type: ignore[untyped-decorator]
     def agent(self, row: ExecutedAgentAction) -> str:
-        parts = (row.agent_id, row.agent_version, row.model_id, row.skill_ref, row.pattern_id)
+        parts = (
+            row.agent_id.replace("_", " "),
+            row.agent_version,
+            row.model_id,
+            row.skill_ref,
+            row.pattern_id,
+        )
         return " · ".join(part for part in parts if part) or "-"
 
     def get_queryset(self, request: HttpRequest) -> queries.Rows:
@@ -280,7 +286,7 @@ class LedgerAdmin(LookOnly):
         row = self.get_object(request, object_id)
         phases = selectors.recorded(row.action_id) if row else ()
         context = (extra_context or {}) | {
-            "title": row.action_type if row else "",
+            "title": name_action(row.action_type).capitalize() if row else "",
             "timeline": [timeline.step(phase) for phase in phases],
             "questions": related.list_questions(phases),
             "edits": related.find_edits(phases),

@@ -10,6 +10,7 @@ from uuid import UUID
 from audit.contracts import Recorded
 from audit.keeping import erasure
 from audit.ledger import queries, selectors
+from audit.ledger.sentences import name_action
 from audit.ledger.timeline import COLOURS, moment, pretty, reveal
 from audit.models import LedgerPayload
 
@@ -141,7 +142,7 @@ def list_relatives(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
         {
             "relation": relation,
             "row": row.id,
-            "action_type": reveal(row.action_type),
+            "action": reveal(name_action(row.action_type)),
             "status": row.status,
             "colour": COLOURS.get(row.status, ""),
         }

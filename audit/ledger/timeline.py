@@ -27,6 +27,7 @@ COLOURS = {
 POLICY = "policy.change"
 # Characters without a shape of their own: some hide text, some reorder it.
 HIDDEN = {"Cc", "Cf", "Co", "Cn", "Zl", "Zp"}
+INDEX = re.compile(r"\[\d+\]$")  # which of several values a check was about
 SHAPED = re.compile(r"[^\x20-\x7e\n]")
 
 
@@ -49,7 +50,8 @@ def moment(at: datetime) -> str:
 
 
 def who(actor_type: str, actor_id: str) -> str:
-    return f"{actor_type} {actor_id}".strip()
+    name = actor_id.replace("_", " ") if actor_type == "system" else actor_id
+    return f"{actor_type} {name}".strip()
 
 
 def verdict(decision: str, reason: str) -> str:
@@ -144,7 +146,7 @@ def checks(decided: object) -> list[dict[str, Any]]:
     return [
         {
             "passed": bool(check.get("passed")),
-            "name": reveal(str(check.get("name", ""))),
+            "name": reveal(INDEX.sub("", str(check.get("name", ""))).replace("_", " ")),
             "detail": reveal(str(check.get("detail", ""))),
         }
         for check in found

@@ -78,7 +78,7 @@ class ExecutedAgentAction(AppendOnlyModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action_type} · {self.phase} · {self.status}"
+        return f"{self.action_type.replace('_', ' ')} · {self.phase} · {self.status}"
 
 
 class LedgerPayload(AppendOnlyModel):

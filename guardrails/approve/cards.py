@@ -168,9 +168,9 @@ def named(who: str, external_user_id: str = "") -> str:
         return visible(name)
     if kind not in ("operator", "group"):
         return visible(who)
-    said = f"{gettext(kind)} {visible(name)}"
+    said = gettext(kind) if name == kind else f"{gettext(kind)} {visible(name)}"
     return (
-        fill("%(who)s as %(user)s", who=said, user=visible(external_user_id))
+        fill("%(who)s for %(user)s", who=said, user=visible(external_user_id))
         if external_user_id
         else said
     )

@@ -173,6 +173,10 @@ class PermittedTarget:
     name: str
     kind: str  # label, project, recipient, recipient_domain …
 
+    @property
+    def kind_in_words(self) -> str:
+        return self.kind.replace("_", " ").capitalize()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:

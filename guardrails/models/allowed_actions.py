@@ -227,7 +227,7 @@ class AllowedActionOption(ValidatedModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_action_type_display()} · {self.kind} · {self.name}"
+        return f"{self.get_action_type_display()} · {self.get_kind_display()} · {self.name}"
 
     def clean(self) -> None:
         """Stores the identity in the form that is compared; refuses what could never match."""

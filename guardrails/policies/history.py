@@ -94,7 +94,7 @@ def _changed(row: Recorded) -> Changed:
     kind = str(row.payload.get("kind", row.resource_type))
     return Changed(
         at=timeline.moment(row.occurred_at),
-        who=row.actor_id,
+        who=row.actor_id.replace("_", " ") if row.actor_type == "system" else row.actor_id,
         door=str(row.payload.get("door", "")).replace("_", " "),
         verb="changed" if old and new else "added" if new else "removed",
         kind=KINDS.get(kind, kind),
@@ -141,6 +141,10 @@ def _action(raw: Any) -> str:
     return action.title if action else as_text(raw)
 
 
+def _kind(raw: Any) -> str:
+    return as_text(raw).replace("_", " ")
+
+
 def _mode(raw: Any) -> str:
     return MODES.get(raw, as_text(raw))
 
@@ -176,6 +180,7 @@ WORDS: Mapping[str, Callable[[Any], str]] = {
     "conditions": _conditions,
     "content": _policy,
     "expires_at": _moment,
+    "kind": _kind,
     "lifted_at": _moment,
     "since": _moment,
     "suspended_at": _moment,

@@ -8,6 +8,7 @@ from audit.contracts import Recorded
 from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.provenance import IN_WORDS
+from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
 
 CHECKS: Mapping[str, str] = {
@@ -32,6 +33,9 @@ CHECKS: Mapping[str, str] = {
 ABOUT_PATH: Mapping[str, str] = {
     "thread": "The receiver takes part in the thread",
     "target": "The target is listed",
+    "no stranger": "The user has written to the receiver",
+    "attended": "Somebody reads what the receiver gets",
+    "one reader": "The receiver is no mailing list",
     "provider has": "The listed target is unchanged at the provider",
 }
 # What would have to change for a refused action to be permitted.
@@ -97,6 +101,10 @@ class Given:
     value: str
     provenance: str
 
+    @property
+    def place(self) -> str:
+        return visible(place_of(self.path))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Why:
@@ -147,10 +155,10 @@ def check_in_words(name: str) -> str:
         return CHECKS[name]
     kind, _, rest = name.rpartition(" ")
     if kind in ABOUT_PATH:
-        return f"{ABOUT_PATH[kind]}: {visible(rest)}"
+        return f"{ABOUT_PATH[kind]}: {visible(place_of(rest))}"
     if kind == "condition" and rest in conditions.BY_KIND:
         return f"Condition: {conditions.BY_KIND[rest].title}"
-    return visible(name).capitalize()
+    return visible(place_of(name)).capitalize()
 
 
 def list_values(row: Recorded, provenance: Mapping[str, str]) -> tuple[Given, ...]:

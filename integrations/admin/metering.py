@@ -1,15 +1,27 @@
 """Admin of what models cost: budgets are set here, calls are only shown."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from unfold.decorators import display
 
 from integrations.llm.completions import dollars
 from integrations.models import Budget, ModelCall
-from integrations.web.admin_lists import NewestFirst
+from integrations.web.admin_lists import NewestFirst, RecentValues
 from integrations.web.admin_pages import ReadOnlyAdmin
 from integrations.web.bound_admin import BoundAdmin
 
 COLOURS = {"answered": "success", "failed": "danger"}
+
+
+class PurposeFilter(RecentValues):
+    """With the words that the list has."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+        for one in super().choices(changelist):
+            yield {**one, "display": str(one["display"]).replace("_", " ")}
 
 
 @admin.register(Budget)
@@ -34,7 +46,7 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
     newest_by = "at"
     list_display = (
         "at",
-        "purpose",
+        "asked_by",
         "external_user_id",
         "model",
         "tokens",
@@ -42,7 +54,7 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
         "took",
         "state_label",
     )
-    list_filter = ("organisation", "model", "purpose")
+    list_filter = ("organisation", "model", ("purpose", PurposeFilter))
     search_fields = ("external_user_id", "run_id")
     search_help_text = "The whole id of the user or the turn"
     fields = (
@@ -50,7 +62,7 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
         "account",
         "run_id",
         "at",
-        "purpose",
+        "asked_by",
         "external_user_id",
         "model",
         "prompt_tokens",
@@ -61,6 +73,10 @@ class ModelCallAdmin(NewestFirst, ReadOnlyAdmin):
         "state_label",
         "error_code",
     )
+
+    @display(description="Purpose", ordering="purpose")  # type: ignore[untyped-decorator]
+    def asked_by(self, call: ModelCall) -> str:
+        return call.purpose.replace("_", " ")
 
     @display(description="Tokens")  # type: ignore[untyped-decorator]
     def tokens(self, call: ModelCall) -> str:

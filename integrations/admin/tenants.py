@@ -114,7 +114,8 @@ class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at r
         required=False,
         widget=UnfoldAdminTextInputWidget,
         help_text="The features this account has opted in to, separated by commas. An allowed "
-        "action with the condition opt_in counts only for accounts with its feature.",
+        "action with the condition “The account opted in” counts only for accounts with its "
+        "feature.",
     )
 
     class Meta:

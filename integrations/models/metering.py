@@ -40,7 +40,7 @@ class ModelCall(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.purpose}: {self.model}"
+        return f"{self.purpose.replace('_', ' ')}: {self.model}"
 
 
 class Budget(models.Model):

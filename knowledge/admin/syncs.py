@@ -177,7 +177,12 @@ class SyncSourceAdmin(ViewOnly, NewestFirst, BoundAdmin):
 
     @admin.display(description="Why items were left out")
     def left_out(self, sync: SyncSource) -> str:
-        return ", ".join(f"{why}: {number}" for why, number in sorted(sync.reasons.items())) or "-"
+        return (
+            ", ".join(
+                f"{why.replace('_', ' ')}: {number}" for why, number in sorted(sync.reasons.items())
+            )
+            or "-"
+        )
 
     @display(description="State", label=STATES, ordering="state")  # type: ignore[untyped-decorator]
     def progress(self, sync: SyncSource) -> tuple[str, str]:

@@ -25,6 +25,21 @@ WHERE a.organisation_id = %s AND s.created_at >= %s
 GROUP BY 1, 2
 """
 
+REASONS = {
+    "stale": "a newer version was here already",
+    "absent": "deleted, and never seen here",
+    "unchanged": "nothing new in it",
+    "left_out": "its account is narrowed",
+    "own_action": "tells of an action of the assistant's own",
+    "own_mail": "the user wrote it",
+    "from_remit": "Remit itself wrote it",
+    "stopped": "a switch was thrown",
+    "duplicate_item": "an agent had looked at it before",
+    "unknown_account": "no such account here",
+    "deleted": "deleted before an agent could look at it",
+}
+"""Why something was left alone or given up; other codes say it themselves."""
+
 
 @dataclass(kw_only=True)
 class Line:
@@ -42,6 +57,10 @@ class Line:
     dead: int = 0
     in_work: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def reasons_in_words(self) -> list[tuple[str, int]]:
+        return [(REASONS.get(why, why.replace("_", " ")), n) for why, n in self.reasons.items()]
 
     @property
     def read(self) -> int:

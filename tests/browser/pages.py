@@ -1,5 +1,7 @@
 """Every page that Remit has, read from its addresses: none can be forgotten."""
 
+import html
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -12,8 +14,12 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.test import Client
 
+from agents.turns.roster import AGENTS
+from guardrails.actions.registry import ACTIONS
 from guardrails.contracts.cards import ApprovalCard
+from guardrails.decide.conditions.vocabulary import BY_KIND
 from integrations.models import Account
+from knowledge.sync import accounting
 from tests.config.test_urls import OF_ALL, PARAMETER, model_of, patterns
 from tests.rows import Rows
 
@@ -27,6 +33,18 @@ BARE_INPUTS = """
 )].filter((one) => one.offsetParent && one.name !== "q"
   && getComputedStyle(one).borderTopWidth === "0px").map((one) => one.name || one.outerHTML)
 """
+
+
+# Set as code, typed, chosen from, or drawn.
+NO_TEXT = re.compile(
+    r"(?s)<(script|style|template|textarea|pre|code|option)\b.*?</\1>"
+    r"|<span[^>]*material-symbols[^>]*>.*?</span>"
+)
+TAG = re.compile(r"<[^>]*>")
+INDEXED = re.compile(r"\b[a-z_.]+\[\d+\]")
+TWICE = re.compile(r"\boperator operator\b")
+# Of the demo office: its scripted mails, who set it up, how its model ended.
+OFFICE_CODES = ("html_only", "thread_update", "load_demo", "tool_calls")
 
 
 class Pages:
@@ -90,9 +108,32 @@ class Pages:
 
 
 def is_page(client: Client, address: str) -> bool:
-    """Whether a whole page is there: no redirect to one, no part of one, no file, no form's end."""
+    return read_page(client, address) is not None
+
+
+def read_page(client: Client, address: str) -> str | None:
+    """A whole page: no redirect to one, no part of one, no file, no form's end."""
     answer = client.get(address)
     kind = answer.headers.get("Content-Type", "")
     if answer.status_code != 200 or not kind.startswith("text/html"):
-        return False
-    return answer.getvalue().lstrip()[:9].lower() == b"<!doctype"
+        return None
+    page = answer.getvalue().decode().lstrip()
+    return page if page[:9].lower() == "<!doctype" else None
+
+
+def list_codes() -> frozenset[str]:
+    """Names that programs use for actions, their arguments, conditions, reasons and agents."""
+    names = {name for action in ACTIONS for name in (action.name, *action.takes)}
+    names |= {name for action in ACTIONS for name in action.arguments.model_fields}
+    names |= {*BY_KIND, *accounting.REASONS, *(agent.name for agent in AGENTS), *OFFICE_CODES}
+    return frozenset(name for name in names if "_" in name)
+
+
+CODE = re.compile("|".join(rf"\b{name}\b" for name in sorted(list_codes())), re.IGNORECASE)
+
+
+def find_codes(page: str) -> set[str]:
+    """What of a page's text only programs should read: codes, and places such as `to[0]`. What is
+    set as code, typed into fields, or an icon's name is left out."""
+    text = html.unescape(TAG.sub(" ", NO_TEXT.sub(" ", page)))
+    return {*CODE.findall(text), *INDEXED.findall(text), *TWICE.findall(text)}

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, ViewportSize
 
 from audit.models import ExecutedAgentAction
 from integrations.models import Membership, Organisation
-from tests.browser.pages import BARE_INPUTS, NO_PAGES, Pages, is_page
+from tests.browser.pages import BARE_INPUTS, NO_PAGES, Pages, find_codes, is_page, read_page
 from tests.browser.test_cards import asked
 from tests.browser.windows import PHONE, find_too_narrow
 from tests.clients import client_of
@@ -83,10 +83,13 @@ def test_no_page_has_a_serious_finding(office: Office, page: Page, problems: lis
     assert action is not None
     pages = Pages(card, action.action_id)
     client = client_of(User.objects.get(username="operator"))
-    addresses = [one for one in pages.addresses() if is_page(client, one)]
+    found = {one: read_page(client, one) for one in pages.addresses()}
+    addresses = [one for one, text in found.items() if text is not None]
+    codes = {one: find_codes(text) for one, text in found.items() if text is not None}
 
     wrong = look_over(page, addresses, office.origin)
 
+    assert {one: seen for one, seen in codes.items() if seen} == {}
     assert wrong == {}
     assert problems == []
     assert len(addresses) > 180

@@ -72,7 +72,7 @@ def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> Non
         expect(done.get_by_role("link", name=re.compile("^PROJ-10[123]$"))).to_have_count(3)
         ledger = done.first.get_by_role("link", name="Ledger").get_attribute("href")
     page.goto(ledger or "")
-    expect(page.get_by_text("create_jira_task")).to_be_visible()
+    expect(page.get_by_text("create jira task").first).to_be_visible()
     assert problems == []
 
 

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
+from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import LearnedPattern, PatternEvidence
@@ -167,7 +168,9 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
             verdict, sentence = found.verdict, found.sentence
         yield Step(
             title=row.get_action_type_display(),
-            arguments=", ".join(f"{k}: {visible(str(v))}" for k, v in row.arguments.items()),
+            arguments=", ".join(
+                f"{place_of(k)}: {visible(str(v))}" for k, v in row.arguments.items()
+            ),
             verdict=verdict,
             sentence=visible(sentence),
         )

@@ -13,6 +13,7 @@ from guardrails.admin import schema_form
 from guardrails.admin.scope import choose_account
 from guardrails.contracts import ActionRequest, Decision
 from guardrails.decide.provenance import IN_WORDS
+from guardrails.facts.targets import place_of
 from guardrails.policies import simulation
 from guardrails.policies.why import check_in_words
 from integrations.contracts import AccountRef
@@ -73,4 +74,6 @@ class TrialForm(forms.Form):
 
 
 def _provenance(decision: Decision) -> list[tuple[str, str]]:
-    return [(path, IN_WORDS.get(code, code)) for path, code in decision.provenance.items()]
+    return [
+        (place_of(path), IN_WORDS.get(code, code)) for path, code in decision.provenance.items()
+    ]

@@ -131,14 +131,14 @@ function follow({ stream_url, turn_id }) {
     on("tool.started", (data) => {
       before = text.textContent && `${text.textContent.trimEnd()}\n\n`;
       text.textContent = before;
-      const line = el("li", {}, `${visible(data.tool)} (${visible(data.agent)})`);
+      const line = el("li", {}, `${words(data.tool)} (${words(data.agent)})`);
       line.dataset.call = data.call_id;
       calls.append(line);
-      say(`The agent uses ${visible(data.tool)}`);
+      say(`The agent uses ${words(data.tool)}`);
     });
     on("tool.finished", (data) => {
       const line = [...calls.children].find((one) => one.dataset.call === data.call_id);
-      line?.append(data.success ? ` done in ${data.latency_ms} ms` : ` ${data.code ?? "failed"}`);
+      line?.append(data.success ? ` done in ${data.latency_ms} ms` : ` ${words(data.code ?? "failed")}`);
     });
     on("plan", (data) => showPlan(plan, data.plan));
     on("turn.finished", (data) => end(resolve, data.answer));
@@ -148,6 +148,9 @@ function follow({ stream_url, turn_id }) {
     };
   });
 }
+
+/** A name that programs use, as people read it. */
+const words = (code) => visible(code).replaceAll("_", " ");
 
 const isOver = (answer) => answer.status !== "queued" && answer.status !== "running";
 
@@ -420,7 +423,7 @@ async function deliver(button) {
   button.disabled = true;
   const who = user.value;
   const item = add(el("li", { className: "message mail" }, el("h3", {}, "Mail")));
-  const line = item.appendChild(el("p", {}, `Delivering “${button.dataset.name}” to ${who}`));
+  const line = item.appendChild(el("p", {}, `Delivering “${words(button.dataset.name)}” to ${who}`));
   try {
     const { organisation } = root.dataset;
     const mail = await call(root.dataset.deliver, { organisation, user_id: who, name: button.dataset.name });

@@ -327,7 +327,7 @@ def test_a_refusal_lists_what_was_checked_in_order(operator: Client) -> None:
     action_id = append_action(tenant_id=uuid4(), payload={"decision": {"checks": checks}})
     html = read_page(operator, address(action_id))
     seen = text(html)
-    assert "✓ passed: switches ✗ failed: target to[0] — “&lt;b&gt;x" in seen
+    assert "✓ passed: switches ✗ failed: target to — “&lt;b&gt;x" in seen
     assert "⟨U+200B⟩” (to[0])" in seen
     assert "<b>x</b>" not in html
 

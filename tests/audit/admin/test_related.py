@@ -132,8 +132,6 @@ def test_actions_are_linked_with_those_they_come_from_and_led_to(admin_client: C
     led_to = around.list_relatives(selectors.recorded(first))
     comes_from = around.list_relatives(selectors.recorded(second))
 
-    assert [(one["relation"], one["action_type"]) for one in led_to] == [("Led to", "restore")]
-    assert [(one["relation"], one["action_type"]) for one in comes_from] == [
-        ("Comes from", "archive")
-    ]
+    assert [(one["relation"], one["action"]) for one in led_to] == [("Led to", "restore")]
+    assert [(one["relation"], one["action"]) for one in comes_from] == [("Comes from", "archive")]
     assert f"/{comes_from[0]['row']}/change/" in page(admin_client, second)

@@ -122,7 +122,7 @@ def test_the_page_shows_the_balance_and_leads_to_dead_letters(admin_client: Clie
     page = admin_client.get(address).content.decode()
 
     assert "It adds up: all 2 items received are accounted for." in page
-    assert "malformed_item 1" in page
+    assert "malformed item: 1" in page
     link = (
         f"/admin/knowledge/syncfailure/?state__exact=dead&amp;sync__account__id__exact={owner.id}"
     )
