@@ -147,7 +147,7 @@ def test_quiet_days_are_delivered_too_and_once_a_day(
 @pytest.mark.parametrize(
     ("status", "code"),
     [
-        *((302, "rejected"), (404, "not_found"), (410, "rejected"), (429, "rate_limited")),
+        *((302, "rejected"), (404, "not_found"), (410, "not_found"), (429, "rate_limited")),
         *((500, "unavailable"), (403, "not_permitted")),
     ],
 )
