@@ -86,7 +86,13 @@ def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
         "periods": PERIODS,
         "days": days,
         "lines": [
-            {**vars(line), "read": line.read, "missing": line.missing, "link": _letters(line)}
+            {
+                **vars(line),
+                "read": line.read,
+                "missing": line.missing,
+                "reasons": line.reasons_in_words,
+                "link": _letters(line),
+            }
             for line in lines
         ],
         "received": sum(line.received for line in lines),
