@@ -20,7 +20,7 @@ READ_MAIL, WHO = f"{_SCOPE}Mail.Read", f"{_SCOPE}User.Read"
 # Without it there is no refresh token; what was granted does not name it.
 LASTING = "offline_access"
 HOW_LONG = (
-    "How long the consent lasts: until somebody takes it back, and 90 days after it was used last; "
+    "How long the consent lasts: until somebody takes it back, or 90 days after it was used last; "
     "Remit uses it all the time. An organisation may ask its users to sign in more often, and may "
     "let only administrators agree."
 )
