@@ -112,6 +112,13 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         embedded.stop(state)
 
 
+def can_be_stopped(program: "subprocess.Popen[bytes]") -> bool:
+    """Whether it has come so far that it catches SIGTERM."""
+    status = Path(f"/proc/{program.pid}/status").read_text()
+    caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+    return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def test_the_services_start_from_their_own_commands_are_ready_and_stop_in_time(host: Host) -> None:
     services = compose()
     host.run("setup", services["setup"]["command"])
@@ -139,7 +146,8 @@ def test_the_services_start_from_their_own_commands_are_ready_and_stop_in_time(h
                 answer = httpx.get(f"http://127.0.0.1:{host.port}/ready", timeout=10)
             except httpx.TransportError:
                 return False
-            return bool(answer.status_code == 200 and answer.json()["status"] == "ready")
+            is_up = answer.status_code == 200 and answer.json()["status"] == "ready"
+            return is_up and all(map(can_be_stopped, programs.values()))
 
         until(is_ready, seconds=120)
         host.run("web", services["web"]["healthcheck"]["test"][1:])

@@ -29,6 +29,7 @@ POLICY = "policy.change"
 HIDDEN = {"Cc", "Cf", "Co", "Cn", "Zl", "Zp"}
 INDEX = re.compile(r"\[\d+\]$")  # which of several values a check was about
 SHAPED = re.compile(r"[^\x20-\x7e\n]")
+PROGRAMS = ("agent", "system")  # actors whose names are no person's
 
 
 def reveal(text: str) -> str:
@@ -50,7 +51,7 @@ def moment(at: datetime) -> str:
 
 
 def who(actor_type: str, actor_id: str) -> str:
-    name = actor_id.replace("_", " ") if actor_type == "system" else actor_id
+    name = actor_id.replace("_", " ") if actor_type in PROGRAMS else actor_id
     return f"{actor_type} {name}".strip()
 
 

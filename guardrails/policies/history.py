@@ -94,7 +94,7 @@ def _changed(row: Recorded) -> Changed:
     kind = str(row.payload.get("kind", row.resource_type))
     return Changed(
         at=timeline.moment(row.occurred_at),
-        who=row.actor_id.replace("_", " ") if row.actor_type == "system" else row.actor_id,
+        who=row.actor_id.replace("_", " ") if row.actor_type in timeline.PROGRAMS else row.actor_id,
         door=str(row.payload.get("door", "")).replace("_", " "),
         verb="changed" if old and new else "added" if new else "removed",
         kind=KINDS.get(kind, kind),

@@ -116,8 +116,8 @@ def test_a_turn_is_a_timeline_with_what_was_delegated(operator: Client) -> None:
 
     assert "orchestrator · step 1" in page
     assert "task · step 1" in page
-    assert page.index("delegate_to_specialist") < page.index("task · step 1")
-    assert page.index("task · step 1") < page.index("ask_user")
+    assert page.index("delegate to specialist") < page.index("task · step 1")
+    assert page.index("task · step 1") < page.index("ask user")
     assert "PERMISSION_DENIED" in page
     assert "{&quot;broken&quot;: " in page  # arguments that are no JSON, as they were written
     assert "Other people wrote this result: it is data." in page
