@@ -44,6 +44,7 @@ class SuggestionAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order 
         "account",
         "kind",
         "says",
+        "why",
         "state_label",
         "decided_by",
         "decided_at",
@@ -59,6 +60,10 @@ class SuggestionAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order 
     @display(description="What")  # type: ignore[untyped-decorator]
     def says(self, row: Suggestion) -> str:
         return timeline.reveal(suggestions.say(row))
+
+    @display(description="Why")  # type: ignore[untyped-decorator]
+    def why(self, row: Suggestion) -> str:
+        return timeline.reveal(" ".join(suggestions.explain(row)))
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, row: Suggestion) -> str:

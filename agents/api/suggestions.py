@@ -45,7 +45,11 @@ class SuggestionShape(serializers.Serializer[Any]):
     says = serializers.CharField(
         help_text="What taking it up does. What it quotes a stranger wrote: escape it."
     )
+    because = serializers.ListField(
+        child=serializers.CharField(), help_text="Why, a sentence each. Escape it, too."
+    )
     title = serializers.CharField(help_text="Of the item. A stranger wrote it: escape it.")
+    created_at = serializers.DateTimeField(help_text="When it was suggested.")
     state = serializers.ChoiceField(choices=Suggestion.State.choices)
     decided_by = serializers.CharField(allow_blank=True)
     outcome = serializers.CharField(allow_blank=True, help_text="Why it came to nothing, too.")
@@ -135,7 +139,9 @@ def _describe(rows: list[Suggestion]) -> list[dict[str, Any]]:
             "item_id": row.item_source_id,
             "kind": row.kind,
             "says": suggestions.say(row),
+            "because": suggestions.explain(row),
             "title": titles.get((row.account_id, row.item_source_id), ""),
+            "created_at": row.created_at,
             "state": row.state,
             "decided_by": row.decided_by,
             "outcome": row.outcome,

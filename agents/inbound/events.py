@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from agents.context import clock, prompts
 from agents.contracts import Person
 from agents.inbound.triage import Arrival, Brief
+from agents.journal import suggestions
 from agents.journal.suggestions import Seen
 from agents.tools import suggest
 from agents.tools.suggest import Invitation
@@ -54,12 +55,17 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
     zone = user.time_zone
     invitation = Invitation(
         seen=Seen(
-            object_id=event.id, revision=event.revision, basis=render_basis(times, collisions)
+            object_id=event.id,
+            revision=event.revision,
+            basis=render_basis(times, collisions),
+            reasons=suggestions.reasons_of_invitation(
+                who=event.created_by or "",
+                times=_in_zone(times[0].span, zone),
+                collisions=[(one.title, _in_zone(one.span, zone)) for one in collisions],
+                is_stranger=is_stranger,
+            ),
         ),
-        times={
-            number: (_iso(one[0], zone), _iso(one[1], zone))
-            for number, one in enumerate(free, start=1)
-        },
+        times={number: _in_zone(one, zone) for number, one in enumerate(free, start=1)},
         answers=answers if is_stranger else ("accept", *answers),
         free={number: _in_words(one, zone) for number, one in enumerate(free, start=1)},
         because=[
@@ -191,10 +197,11 @@ def _is_stranger(user: Person, organiser: str) -> bool:
         return False
 
 
-def _iso(moment: datetime, zone: str) -> str:
-    return moment.astimezone(ZoneInfo(zone)).isoformat()
+def _in_zone(span: Span, zone: str) -> Span:
+    begins, ends = (one.astimezone(ZoneInfo(zone)) for one in span)
+    return begins, ends
 
 
 def _in_words(span: Span, zone: str) -> str:
-    begins, ends = (one.astimezone(ZoneInfo(zone)) for one in span)
+    begins, ends = _in_zone(span, zone)
     return f"{begins:%a %-d %B, %H:%M} to {ends:%H:%M}"

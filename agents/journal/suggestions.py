@@ -31,16 +31,29 @@ VALUES = {
     Kind.PRIORITY: gettext_noop("Priority: %(value)s"),
     Kind.DUPLICATE: gettext_noop("It repeats %(value)s"),
 }
+INVITED = gettext_noop("%(who)s invites you, %(day)s, %(start)s to %(end)s.")
+NEVER_WRITTEN = gettext_noop("You have never written to them.")
+COLLIDES = gettext_noop("It collides with %(title)s, %(day)s, %(start)s to %(end)s.")
+NOTHING_ELSE = gettext_noop("You have nothing else then.")
+FREE = gettext_noop("You are free at the other time.")
+PRIORITY_NOW = gettext_noop("Its priority is “%(value)s” now.")
+LACKING = {
+    Kind.COMPONENT: gettext_noop("It has no component yet."),
+    Kind.LABEL: gettext_noop("It has no label yet."),
+    Kind.DUPLICATE: gettext_noop("Both say much the same."),
+}
+Times = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """The item as code looked at it: what an action calls it, its revision, and what suggestions
-    about it rest on."""
+    """The item as code looked at it: what an action calls it, its revision, what suggestions
+    about it rest on, and the reasons for them beside what it is like itself."""
 
     object_id: str
     revision: str
     basis: str
+    reasons: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +86,7 @@ def keep(turn_id: UUID, item_id: str, seen: Seen, offers: Sequence[Offer]) -> No
                 about=one.about[:300],
                 basis=seen.basis if one.basis is None else one.basis,
                 revision=seen.revision,
+                reasons=seen.reasons,
             )
             for position, one in enumerate(offers)
         )
@@ -108,15 +122,54 @@ def say(row: Suggestion) -> str:
     if row.kind == Kind.ANSWER:
         return gettext(ANSWERS[value["answer"]])
     if row.kind == Kind.TIME:
-        begins, ends = (datetime.fromisoformat(value[name]) for name in ("start", "end"))
-        return gettext(PROPOSING) % {
-            "answer": gettext(ANSWERS[value["answer"]]),
-            "day": date_format(begins, "D j F"),
-            "start": f"{begins:%H:%M}",
-            "end": f"{ends:%H:%M}",
-        }
+        return gettext(PROPOSING) % {"answer": gettext(ANSWERS[value["answer"]]), **_when(value)}
     said = gettext(VALUES[Kind(row.kind)]) % {"value": next(iter(value.values()))}
     return f"{said}: {quote(row.about)}" if row.about else said
+
+
+def reasons_of_invitation(
+    *, who: str, times: Times, collisions: Sequence[tuple[str, Times]], is_stranger: bool
+) -> Mapping[str, Any]:
+    """To be kept. Times are in the user's zone; `who` and titles in strangers' words."""
+    return {
+        "who": who,
+        **span(times),
+        "collisions": [{"title": title, **span(taken)} for title, taken in collisions],
+        "is_stranger": is_stranger,
+    }
+
+
+def explain(row: Suggestion) -> list[str]:
+    """Why it is suggested, in the language of who reads it: what code found, and no word of a
+    model's. Empty where that was not kept."""
+    if row.kind == Kind.PRIORITY:
+        return [gettext(PRIORITY_NOW) % {"value": row.basis}]
+    if row.kind not in OF_INVITATIONS:
+        return [gettext(LACKING[Kind(row.kind)])]
+    if not row.reasons:
+        return []
+    reasons: Mapping[str, Any] = row.reasons
+    said = [gettext(INVITED) % {"who": quote(reasons["who"]), **_when(reasons)}]
+    if reasons["is_stranger"]:
+        said.append(gettext(NEVER_WRITTEN))
+    said += [
+        gettext(COLLIDES) % {"title": quote(one["title"]), **_when(one)}
+        for one in reasons["collisions"]
+    ]
+    if not reasons["collisions"]:
+        said.append(gettext(NOTHING_ELSE))
+    return [*said, gettext(FREE)] if row.kind == Kind.TIME else said
+
+
+def span(times: Times) -> dict[str, str]:
+    """As arguments of the action and reasons have it."""
+    return {"start": times[0].isoformat(), "end": times[1].isoformat()}
+
+
+def _when(value: Mapping[str, Any]) -> dict[str, str]:
+    begins, ends = (datetime.fromisoformat(value[name]) for name in ("start", "end"))
+    day = date_format(begins, "D j F")
+    return {"day": day, "start": f"{begins:%H:%M}", "end": f"{ends:%H:%M}"}
 
 
 def load_suggested(turn_ids: Iterable[UUID]) -> Mapping[UUID, tuple[str, ...]]:

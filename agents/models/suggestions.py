@@ -35,6 +35,9 @@ class Suggestion(models.Model):
     kind = models.CharField(max_length=16, choices=Kind)
     value = models.JSONField(help_text="The arguments of the action, without what it is about.")
     about = models.CharField(max_length=300, blank=True, help_text="In a stranger's words.")
+    reasons = models.JSONField(
+        null=True, blank=True, help_text="Why, as values: said in the language of who reads it."
+    )
     basis = models.CharField(max_length=500, help_text="What it rests on. Other: out of date.")
     revision = models.CharField(
         max_length=500, blank=True, help_text="Of the item, as it was seen."

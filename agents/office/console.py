@@ -21,12 +21,12 @@ from agents.models import Turn
 from agents.office import sandbox
 from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
-from integrations.models import Account, Delivery, Organisation
+from integrations.models import Account, Delivery, Organisation, ServiceToken
 from integrations.network import strict_json
 from integrations.ports.registry import writable
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
-from integrations.web.authentication import OWN_CONSOLE
+from integrations.web.authentication import OWN_CONSOLE, RIGHTS
 
 USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
@@ -46,6 +46,12 @@ def _own(request: HttpRequest, organisation: Organisation) -> str | None:
     """As whom alone somebody may act there. Empty: as all; None: as nobody."""
     own = staff.own_user_id(request.user, organisation.id)
     return own if own or request.user.has_perm(USE) else None
+
+
+def _may_decide(request: HttpRequest, own: str) -> bool:
+    """Whether their session has the scope for what is suggested to people."""
+    may = request.user.has_perm(RIGHTS[ServiceToken.Scope.APPROVALS])
+    return may or bool(own and request.user.has_perm(OWN_CONSOLE))
 
 
 def for_operators(view: View) -> View:
@@ -84,6 +90,7 @@ def page(request: HttpRequest) -> HttpResponse:
             "users": sorted(names.items()),
             "model_is_offline": settings.MODEL_IS_OFFLINE,
             "is_own": bool(own),
+            "may_decide": _may_decide(request, own),
             "item_url": reverse("admin:knowledge_item_change", args=[":id"]),
             **(_scripted_mails(chosen) if not own else {"is_sandbox": False}),
         },

@@ -47,13 +47,13 @@ class SuggestAnswer(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
-    """What may be suggested about one: answers, and free times by their numbers, in words and as
-    begin and end. `because` are sentences about why, for the person."""
+    """What may be suggested about one: answers, and free times by their numbers, in words and
+    in the user's zone. `because` are sentences about why, for the person."""
 
     seen: Seen
     answers: Sequence[Answer]
     free: Mapping[int, str] = field(default_factory=dict)
-    times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    times: Mapping[int, suggestions.Times] = field(default_factory=dict)
     because: Sequence[str] = ()
 
 
@@ -143,8 +143,8 @@ def _suggest_answer(
     offers = [
         Offer(kind=Kind.ANSWER, value={"answer": answer}),
         *(
-            Offer(kind=Kind.TIME, value={"answer": beside, "start": begins, "end": ends})
-            for begins, ends in times
+            Offer(kind=Kind.TIME, value={"answer": beside, **suggestions.span(one)})
+            for one in times
         ),
     ]
     suggestions.keep(context.lease.turn_id, context.item_id, invitation.seen, offers)

@@ -4,12 +4,18 @@ import json
 import re
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from agents.answer import escalations
-from agents.models import Conversation, Escalation, Message, Turn
-from integrations.models import Delivery
+from agents.models import Conversation, Escalation, Message, Suggestion, Turn
+from integrations.models import Delivery, Membership
+from tests.agents.inbound import test_events as invitations
+from tests.agents.inbound.test_events import NOOR, next_monday
+from tests.agents.inbound.test_taking_up import answer_of, permit
+from tests.clients import client_of
 from tests.office import Office
 
 pytestmark = [
@@ -303,6 +309,71 @@ def test_nothing_is_wider_than_a_phone(
         status(page, "1 question waits for your decision.")
 
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert problems == []
+
+
+@pytest.fixture
+def maya(office: Office, page: Page) -> Page:
+    """The page of a user of the agent's, who is nobody else."""
+    user = User.objects.create(username="maya.lindqvist", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="use_own_console"))
+    Membership.objects.create(user=user, organisation=office.organisation, external_user_id="maya")
+    cookie = client_of(user).cookies[settings.SESSION_COOKIE_NAME]
+    page.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": office.origin}])
+    return page
+
+
+def test_a_user_takes_up_or_dismisses_what_is_suggested_to_them(
+    office: Office, maya: Page, problems: list[str]
+) -> None:
+    page, place = maya, maya.locator("#suggested")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto("/console/")
+    expect(page.get_by_text("No session yet.")).to_be_visible()
+    expect(place).to_be_hidden()
+
+    at = next_monday(10)
+    invitations.arrive(office, "Dentist", by=invitations.MAYA, at=at)
+    office.drain()
+    hostile = "Budget <img src=x onerror='document.title=1'>"
+    id = invitations.arrive(office, hostile, by=NOOR, at=at)
+    moved = invitations.arrive(office, "Planning", by=NOOR, at=next_monday(14))
+    again = invitations.arrive(office, "Review", by=NOOR, at=next_monday(15))
+    office.drain()
+    page.reload()
+    cards = place.locator(".card")
+    expect(cards).to_have_count(3)
+    expect(place).to_contain_text("Suggested to you: 6")
+    budget = cards.filter(has_text="Budget")
+    expect(budget).to_contain_text(hostile)
+    expect(budget).to_contain_text(f"It collides with “Dentist”, {at:%a %-d %B}, 10:00 to 11:00.")
+    assert page.locator("#console img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+    # Refused by the limits: it stays, and says why.
+    budget.get_by_role("button", name="Do it: Decline", exact=True).press("Enter")
+    status(page, "No operator permits this action for this account.")
+    expect(budget).to_contain_text("No operator permits this action for this account.")
+    assert office.calls() == []
+    permit("calendar", "answer_invitation", recipient_domain="company.com")
+    budget.get_by_role("button", name="Do it: Decline", exact=True).press("Enter")
+    status(page, "Done.")
+    expect(budget.get_by_role("button")).to_have_count(0)
+    expect(budget.locator(":focus")).to_contain_text("Done.")
+    assert answer_of(office, id)["status"] == "declined"
+
+    # Changed since, before and after Remit knows.
+    later = {"start": next_monday(16).isoformat(), "end": next_monday(17).isoformat()}
+    office.control("PATCH", f"/users/maya/events/{moved}", json=later)
+    cards.filter(has_text="Planning").get_by_role("button", name="Do it").click()
+    status(page, "It was just changed elsewhere: look at it again.")
+    Suggestion.objects.filter(item_source_id=again).update(state="out_of_date")
+    cards.filter(has_text="Review").get_by_role("button", name="Dismiss").press("Space")
+    status(page, "It is out of date: what it is about has changed since.")
+    expect(place.get_by_role("button")).to_have_count(0)
+    expect(place).to_contain_text("Nothing else is suggested to you")
+    assert [call["path"].rpartition("/")[2] for call in office.calls()] == ["answer"]
+    assert problems.pop().startswith(f"{office.origin}/console/")  # the 409
     assert problems == []
 
 

@@ -1,18 +1,21 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
+import { Refused, call, root } from "./api.js";
 import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, reviewed, showPlan, visible } from "./cards.js";
 import { watchPastes } from "./pastes.js";
 import { explained, searched } from "./search.js";
+import { watchSuggestions } from "./suggestions.js";
 
-const root = document.getElementById("console");
 const [log, status, title, plan, box, send, user, sessions, requests] =
   ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked"].map((id) => document.getElementById(id));
 const DELIVERY_LOOKS = 120;
 const REQUESTS_SHOWN = 20;
 const TURNS_SHOWN = 10; // whose cards are there again when a session is opened
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
+const ARRIVALS_MS = 60_000; // whether something new is suggested
 
 const pastes = box && watchPastes(box);
+const suggested = root && watchSuggestions(document.getElementById("suggested"), user, say);
 let session = null; // the id of the open session; null until its first message
 let busy = false;
 let lastTurn = null; // whose cards are open
@@ -20,28 +23,6 @@ let asked = ""; // the person's last words: what an answer leans on is shown by 
 let requestIsOpen = false; // a change of policy that the user has asked for waits for an operator
 let handedOver = false; // to a person, whose answer may come at any time
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
-
-class Refused extends Error {}
-
-/** The API's answer. Throws Refused with a sentence for people. */
-async function call(url, body = null) {
-  const headers = { "X-Remit-Organisation": root.dataset.organisation };
-  if (body) Object.assign(headers, { "Content-Type": "application/json", "X-CSRFToken": root.dataset.csrf });
-  let response;
-  try {
-    response = await fetch(url, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
-  } catch {
-    throw new Refused("The server cannot be reached. Check that Remit runs, then try again.");
-  }
-  if (response.redirected || response.status === 403 && !isJson(response)) {
-    throw new Refused("You are not logged in any more. Reload this page.");
-  }
-  const answer = isJson(response) ? await response.json() : {};
-  if (!response.ok) throw new Refused(answer.detail ?? answer.error?.message ?? `The server answered ${response.status}.`);
-  return answer;
-}
-
-const isJson = (response) => (response.headers.get("Content-Type") ?? "").includes("json");
 
 function say(text) {
   status.textContent = text;
@@ -454,7 +435,7 @@ async function start() {
   if ([...user.options].some((option) => option.value === who)) user.value = who;
   const row = await loadSessions(id || null);
   if (row) await openSession(row);
-  await loadRequests().catch(complain);
+  await Promise.all([loadRequests(), suggested.load()]).catch(complain);
 }
 
 if (root) {
@@ -477,7 +458,13 @@ if (root) {
   setInterval(look, LOOK_AGAIN_MS);
   document.addEventListener("visibilitychange", look);
   window.addEventListener("focus", look);
-  user.addEventListener("change", () => { startSession(); loadSessions(); loadRequests().catch(complain); });
+  setInterval(suggested.look, ARRIVALS_MS);
+  document.addEventListener("visibilitychange", suggested.look);
+  user.addEventListener("change", () => {
+    startSession();
+    loadSessions();
+    Promise.all([loadRequests(), suggested.load()]).catch(complain);
+  });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
   for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button));

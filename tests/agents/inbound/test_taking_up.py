@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from agents.journal.suggestions import load_rows
+from agents.journal.suggestions import explain, load_rows
 from agents.models import Suggestion, Turn
 from agents.office.roles import make_roles
 from audit.models import ExecutedAgentAction
@@ -98,8 +98,15 @@ def test_an_invitation_is_answered_once_by_who_takes_it_up_and_another_time_is_p
         "end": next_monday(9).isoformat(),
     }
 
+    day = f"{at:%a %-d %B}"
+    why = [
+        f"“{NOOR}” invites you, {day}, 10:30 to 11:30.",
+        f"It collides with “Dentist”, {day}, 10:00 to 11:00.",
+    ]
+    assert explain(rows()["answer"]) == why
     refused = say(office, first, "take-up")
     assert refused.status_code == 200
+    assert refused.json()["because"] == [*why, "You are free at the other time."]
     assert (refused.json()["state"], refused.json()["outcome"]) == (
         "open",
         "No operator permits this action for this account.",
@@ -198,6 +205,11 @@ def test_an_issue_is_sorted_by_who_takes_it_up_and_each_thing_by_itself(office: 
         "component": {"component": "Login"},
         "priority": {"priority": "highest"},
         "duplicate": {"duplicate_of": "PROJ-990"},
+    }
+    assert {kind: explain(row) for kind, row in found.items()} == {
+        "component": ["It has no component yet."],
+        "priority": ["Its priority is “medium” now."],
+        "duplicate": ["Both say much the same."],
     }
     for number, kind in enumerate(found):
         done = say(office, found[kind], "take-up", who=str(number)).json()

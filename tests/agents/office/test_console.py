@@ -9,10 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from agents.models import Turn
+from agents.models import Suggestion, Turn
 from integrations.models import Account, Membership
 from tests.agents.pages import SCRIPT, delivery, mailbox, turn
 from tests.clients import log_in
+from tests.rows import Rows
 from tests.sandbox_server import RunningSandbox
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,39 @@ def test_a_user_meets_themself_alone_and_delivers_nothing() -> None:
     assert "omar" not in text
     assert reverse("admin:audit_executedagentaction_changelist") not in text
     assert deliver(client, body).status_code == 404
+
+
+def test_a_user_has_a_word_on_what_is_suggested_to_them_alone_and_other_sites_have_none() -> None:
+    row = Rows("here").of(Suggestion)
+    Account.objects.filter(pk=row.account_id).update(external_user_id="omar")
+    log_in("maya.lindqvist", "use_own_console")
+    Membership.objects.update(external_user_id="maya")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(User.objects.get(username="maya.lindqvist"))
+    mailbox("maya", slug="here")
+    page = client.get(reverse("console")).content.decode()
+    own = re.search(r'data-csrf="(\w+)"', page)
+    assert own is not None
+    assert f'data-suggestions="{reverse("suggestions")}"' in page
+
+    def dismiss(user: str, **headers: str) -> Any:
+        address = reverse("suggestion-dismiss", args=[row.id])
+        json = "application/json"
+        return client.post(address, {"user_id": user}, content_type=json, headers=headers)
+
+    token = {"X-CSRFToken": own[1]}
+    assert [dismiss(one, **token).status_code for one in ("omar", "maya")] == [404, 404]
+    Account.objects.filter(pk=row.account_id).update(external_user_id="maya", source="calendar")
+    assert dismiss("maya").status_code == 403
+    row.refresh_from_db()
+    assert row.state == Suggestion.State.OPEN
+    assert dismiss("maya", **token).json()["decided_by"] == "user:maya"
+
+
+def test_who_has_no_word_on_suggestions_is_shown_none() -> None:
+    mailbox()
+    page = log_in("ada", "use_console").get(reverse("console")).content.decode()
+    assert 'data-suggestions=""' in page
 
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
