@@ -35,6 +35,8 @@ SENTENCES_SAID = {
     *written_in(ACTIVITY),
     *digests.TITLES.values(),
     *(*suggestions.ANSWERS.values(), *suggestions.VALUES.values(), suggestions.PROPOSING),
+    *(*suggestions.LACKING.values(), suggestions.PRIORITY_NOW, suggestions.INVITED),
+    *(suggestions.NEVER_WRITTEN, suggestions.COLLIDES, suggestions.NOTHING_ELSE, suggestions.FREE),
     *(*taking_up.OVER.values(), taking_up.TAKEN_UP),
     *(one.label for one in State if one != State.OPEN),
     *(one.label for one in ENDINGS),
