@@ -7,7 +7,7 @@ from datetime import datetime
 from urllib.parse import urljoin
 
 from integrations.contracts import AccountRef, Event, Rejected
-from integrations.exceptions import NotFound, TooLarge
+from integrations.exceptions import Malformed, NotFound, TooLarge
 from integrations.models import CalendarPlace
 from integrations.providers.caldav import discovery, events
 from integrations.providers.caldav.discovery import Calendar
@@ -101,7 +101,7 @@ class Calendars:
         try:
             body = multistatus.multiget(paths)
             found = self.session.report(calendar.url, body, depth=1).responses
-        except TooLarge:
+        except (TooLarge, Malformed):  # one event may spoil an answer about many
             return dict(self._one_by_one(paths))
         wanted = set(paths)
         return {

@@ -58,6 +58,16 @@ def test_what_cannot_be_read_is_said_and_hides_nothing(
     assert [one.reason for one in page.rejected] == ["too_large"]
 
 
+def test_an_event_that_spoils_an_answer_hides_no_other(box: Box) -> None:
+    box.server.put("good", event("Good"))
+    box.server.put("odd", event("Odd\ufffeone"))
+
+    page = box.page()
+
+    assert "Good" in [one.title for one in page.items]
+    assert len(page.items) + len(page.rejected) == 2
+
+
 def test_an_event_that_is_gone_is_not_found(box: Box) -> None:
     box.server.put("plan", event("Plan"))
     found = box.only()
