@@ -28,8 +28,9 @@ LOOKED_AT = 500  # threads that await a reply, the oldest first
 
 def remind(account: AccountRef, *, now: datetime) -> int:
     """Turn the threads that are due; how many. Raises ProviderError."""
-    states = find_thread_states(policy_snapshot(account))
-    if states is None or not states.follow_up or account.paused:
+    policy = policy_snapshot(account)
+    states = find_thread_states(policy)
+    if states is None or not states.follow_up or policy.stops_all(account.source):
         return 0
     user = people.load_person(
         organisation_id=account.organisation_id, external_user_id=account.external_user_id

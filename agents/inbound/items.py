@@ -118,16 +118,16 @@ def _react_to_mail(
 ) -> tuple[Delivery.State, str]:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
+    policy = policy_snapshot(account)
+    if policy.stops_all(account.source):
+        return Delivery.State.SKIPPED, Delivery.STOPPED
     if inbound.is_own(account, email):
-        thread_status.keep(_cause(delivery), account, email, policy=policy_snapshot(account))
+        thread_status.keep(_cause(delivery), account, email, policy=policy)
         drafts.tidy(delivery, account, email)
         state, known = _accounted(outcome)
         return state, known or "own_mail"
     if inbound.is_from_remit(email):
         return Delivery.State.SKIPPED, "from_remit"
-    policy = policy_snapshot(account)
-    if policy.stops_all(account.source):
-        return Delivery.State.SKIPPED, Delivery.STOPPED
     if outcome.state == "stale":
         try:
             email = mail_reader(account).email(email.id)

@@ -45,9 +45,12 @@ class Status(NamedTuple):
 def follow(cause: Cause, account: AccountRef, email: Email) -> None:
     """A mail was changed by somebody: if it has a status now that it had not when it was stored,
     its thread has it. Raises ProviderError."""
-    states = find_thread_states(policy_snapshot(account))
+    policy = policy_snapshot(account)
+    states = find_thread_states(policy)
     if states is None or states.labels.isdisjoint(email.labels):
         return
+    if policy.stops_all(account.source):
+        return  # each would be a blocked action in the ledger
     stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
     chosen = states.labels.intersection(email.labels).difference(stored.labels if stored else ())
     if chosen:
@@ -74,14 +77,10 @@ def _keep(
     turn_id: str = "",
     chosen: Iterable[str] = (),
 ) -> None:
-    if account.paused or not email.thread_id:
+    if not email.thread_id:
         return
     thread = mail_reader(account).thread(email.thread_id)
-    # An event may be old: what counts is what the mail still has.
-    present = _labels(thread, email.id)
-    status = find_status(
-        thread, states, chosen=[Status(email.id, one) for one in chosen if one in present]
-    )
+    status = find_status(thread, states, chosen=[Status(email.id, one) for one in chosen])
     if status is not None:
         change(cause, account, status, thread_id=email.thread_id, turn_id=turn_id)
 
@@ -119,9 +118,9 @@ def find_status(
 ) -> Status | None:
     """What the thread is to be changed to; None where it is right, or where nobody can know. Pure.
 
-    Somebody's choice counts first, if it is one. Then what the newest mail carries. A newest mail
-    without a status takes over the thread's last one, turned where the user now waits or has to
-    answer; any other status stays where it is.
+    Somebody's choice counts first, if it is one and the mail still has it. Then what the newest
+    mail carries. A newest mail without a status takes over the thread's last one, turned where the
+    user now waits or has to answer; any other status stays where it is.
     """
     written = sorted(
         (one for one in thread if NO_MAIL.isdisjoint(one.labels)), key=lambda one: one.date
@@ -130,6 +129,7 @@ def find_status(
     if not carriers:
         return None
     last = carriers[-1]
+    chosen = [one for one in chosen if one.label_id in _labels(written, one.email_id)]
     if len(chosen) == 1:
         [status] = chosen
     else:

@@ -39,7 +39,7 @@ def tidy(
     """A mail came or was sent, and what was to be done about it is done: drafts of its thread that
     are of no use any more go. `own_words` gives what somebody wrote in a mail themselves. Raises
     ProviderError where the mailbox cannot be asked; then nothing is lost by asking again."""
-    if account.paused or not email.thread_id:
+    if not email.thread_id:
         return
     rows = list(_pending(account.id).filter(thread_id=email.thread_id).order_by("written_at"))
     if not rows:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agents.office import dead_letters
 from audit.models import ExecutedAgentAction
 from guardrails.models import AllowedAction, AllowedActionOption, AssistantDraft
 from integrations.credentials import sealing
@@ -120,7 +121,8 @@ def test_when_the_user_answers_the_untouched_draft_goes(office: Office) -> None:
     first = arrive(office, "The plan is ready on Friday.")
 
     with scripted({INGEST: summary}):
-        write(office, first, "own_1", minutes=5, sender=MAYA, body="It is ready on Friday.")
+        body = "It is ready on Friday.\n\nOn Monday, Ann wrote:\n> When is the plan ready?\n"
+        write(office, first, "own_1", minutes=5, sender=MAYA, body=body)
         office.drain()
 
     assert set(drafts(office)) == before
@@ -227,7 +229,7 @@ def test_a_draft_written_for_a_thread_that_was_answered_meanwhile_goes_at_once(
     assert [state for state, _ in ended()] == ["superseded"]
 
 
-def test_an_account_that_is_paused_keeps_its_drafts(office: Office) -> None:
+def test_a_paused_account_keeps_its_drafts_until_its_mail_is_taken_up(office: Office) -> None:
     first = arrive(office, "On Friday.")
     Account.objects.filter(source="gmail").update(paused=True)
 
@@ -237,6 +239,11 @@ def test_an_account_that_is_paused_keeps_its_drafts(office: Office) -> None:
 
     assert AssistantDraft.objects.get().draft_id in drafts(office)
     assert (ended(), withdrawals()) == ([("pending", None)], [])
+    Account.objects.filter(source="gmail").update(paused=False)
+    left = Delivery.objects.filter(source_id="own_1", reason=Delivery.STOPPED)
+    assert dead_letters.queue_again(left.values_list("id", flat=True)) == 1
+    office.drain()
+    assert ended()[0][0] == "superseded"
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """The status of a thread is right, no matter who writes next and in which client."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -12,12 +13,13 @@ from audit.models import ExecutedAgentAction
 from guardrails.models import AllowedAction
 from integrations.models import Delivery
 from tests.office import Office
-from tests.stories.steps import scripted
+from tests.stories.steps import Frontend, scripted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
 SUMMARY = {"summary": "A mail.", "entities": []}
 MAYA = "maya@fjordline.example"
+FAR = ZoneInfo("Pacific/Kiritimati")
 STATUS = {
     *("label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"),
     "label_follow_up",
@@ -41,6 +43,13 @@ def labelled(office: Office, before: int) -> list[str]:
     """What reached the provider since then, but for the draft that an answer ends."""
     paths = [one["path"].split("/") for one in office.calls()[before:]]
     return [path[-1] for path in paths if "drafts" not in path]
+
+
+def third_monday(sent: str) -> datetime:
+    """After a mail, as it has just begun for Maya."""
+    day = datetime.fromisoformat(sent).astimezone(FAR).date()
+    later = day + timedelta(days=7 - day.weekday() + 14)
+    return datetime.combine(later, time(0, 30), FAR)
 
 
 def write(
@@ -83,9 +92,11 @@ def test_an_answer_waits_and_the_next_mail_asks_again(office: Office) -> None:
         write(office, mail, "theirs_1", minutes=9, labels=["INBOX", "UNREAD"])
         assert statuses(office, mail["thread_id"]) == {"theirs_1": ["label_to_reply"]}
 
-        # The user settles it by hand, on the first mail.
-        labels = [*office.mail(mail["id"])["labels"], "label_actioned"]
-        office.control("PATCH", f"/users/maya/emails/{mail['id']}", json={"labels": labels})
+        # The user reads that, and settles it by hand on the first mail.
+        read = [one for one in office.mail("theirs_1")["labels"] if one != "UNREAD"]
+        settled = [*office.mail(mail["id"])["labels"], "label_actioned"]
+        for id, labels in (("theirs_1", read), (mail["id"], settled)):
+            office.control("PATCH", f"/users/maya/emails/{id}", json={"labels": labels})
         office.settle_webhooks()
         office.drain()
 
@@ -118,17 +129,27 @@ def test_where_labels_may_not_be_set_nothing_is_turned(office: Office) -> None:
 
 
 def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: Office) -> None:
+    """Maya works on Mondays alone, where days begin before those of the office."""
+    Frontend(office).prefer(
+        time_zone=FAR.key, working_hours={"monday": {"start": "09:00", "end": "17:00"}}
+    )
     mail = office.deliver("question")
     office.drain()
     with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}):
         write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
         account = office.account("maya", "gmail")
 
-        soon, later = (timezone.now() + timedelta(days=days) for days in (0, 7))
-        assert follow_ups.remind(account, now=soon) == 0
+        later = third_monday(office.mail("own_1")["date"])
+        assert follow_ups.remind(account, now=later - timedelta(hours=1)) == 0
         assert follow_ups.remind(replace(account, paused=True), now=later) == 0
         assert follow_ups.remind(account, now=later) == 1
-        assert follow_ups.remind(account, now=later) == 0
+        assert statuses(office, mail["thread_id"]) == {"own_1": ["label_follow_up"]}
+        # Where the user says that it can wait, that holds for the day.
+        path = "/users/maya/emails/own_1"
+        office.control("PATCH", path, json={"labels": ["SENT", "label_awaiting_reply"]})
+        follow_ups.remind(account, now=later + timedelta(hours=1))
+        assert statuses(office, mail["thread_id"]) == {"own_1": ["label_awaiting_reply"]}
+        assert follow_ups.remind(account, now=later + timedelta(days=1)) == 1
         assert statuses(office, mail["thread_id"]) == {"own_1": ["label_follow_up"]}
         office.drain()
 
@@ -139,4 +160,4 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
     assert [(one.phase, one.status) for one in rows] == [
         ("attempt", "pending"),
         ("outcome", "succeeded"),
-    ]
+    ] * 2

@@ -100,6 +100,10 @@ def test_a_choice_is_the_whole_threads() -> None:
     both = thread_of(["done", "reply"])
     chosen = [Status("m0", "done"), Status("m0", "reply")]
     assert find_status(both, STATES, chosen=chosen) is None
+    # What the mail no longer carries, or carries in the bin, was taken back since.
+    for labels in ([], ["done", "TRASH"]):
+        taken_back = thread_of(labels, ["reply"])
+        assert find_status(taken_back, STATES, chosen=[Status("m0", "done")]) is None
 
 
 @given(THREADS)
