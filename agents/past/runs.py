@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from agents.journal.leases import Heartbeat
 from agents.models import PastMail, PastRun
@@ -135,14 +135,9 @@ def _say(
 
 
 def claim(run_id: UUID, *, now: datetime) -> Claim | None:
-    """Take a run that waits, or whose worker died."""
+    """Take a run that waits; one whose worker died waits again (`take_back`)."""
     with transaction.atomic():
-        row = (
-            PastRun.objects.select_for_update()
-            .filter(Q(state=State.QUEUED) | Q(state=State.RUNNING, lease_expires_at__lt=now))
-            .filter(id=run_id)
-            .first()
-        )
+        row = PastRun.objects.select_for_update().filter(id=run_id, state=State.QUEUED).first()
         if row is None:
             return None
         row.state, row.waits_for = State.RUNNING, ""

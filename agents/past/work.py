@@ -66,7 +66,7 @@ def advance(run_id: UUID) -> Advanced:
         while time.monotonic() < until and not stopping.is_stopping():
             if not runs.is_held(claimed):
                 return "not_mine"
-            batch = _next(run_id)
+            batch = list_next(run_id)
             if not batch:
                 runs.finish(claimed, now=timezone.now())
                 return "finished"
@@ -83,7 +83,7 @@ def _postpone(claimed: Claim, away: _Away) -> Advanced:
     return "waiting"
 
 
-def _next(run_id: UUID) -> list[PastMail]:
+def list_next(run_id: UUID) -> list[PastMail]:
     """The oldest that are to come, as many as there are threads; of a mail thread one at a time,
     so that its status follows the order of its mails."""
     rows = PastMail.objects.filter(run_id=run_id, state=State.QUEUED).order_by("position")

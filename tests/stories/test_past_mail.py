@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -28,6 +29,7 @@ from tests.stories.steps import scripted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER = "You are Remit's mail reader."
+STATUS = {"label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"}
 
 
 def start(office: Office, **wanted: object) -> PastRun:
@@ -129,7 +131,14 @@ def test_a_run_is_paused_goes_on_and_is_stopped_for_good(office: Office) -> None
         client.post(f"/admin/agents/pastrun/{run.id}/{name}/")
         run.refresh_from_db()
 
-    press("pause")
+    def pausing(request: object) -> str:
+        press("pause")
+        return "Nothing to do."
+
+    with scripted({READER: pausing}):
+        assert work.advance(run.id) == "not_mine"
+    begun = figures.count_progress(run).finished
+    assert 0 < begun <= settings.DELIVERY_THREADS  # what was under way is finished
     assert work.advance(run.id) == "not_mine"
     with pytest.raises(AlreadyOpen):
         start(office)
@@ -143,7 +152,7 @@ def test_a_run_is_paused_goes_on_and_is_stopped_for_good(office: Office) -> None
     assert (run.state, run.changed_by) == ("stopped", "operator:ines")
     press("resume")
     assert run.state == "stopped"
-    assert not PastMail.objects.exclude(state="queued").exists()
+    assert figures.count_progress(run).finished == begun
     assert "It was stopped before the end." in client.get(page).content.decode()
 
 
@@ -162,9 +171,8 @@ def test_a_stopped_account_makes_the_run_wait_not_skip(office: Office) -> None:
     assert work.advance(run.id) == "finished"
 
 
-def test_mail_that_was_answered_since_gets_no_draft_whatever_the_model_wants(
-    office: Office,
-) -> None:
+def test_mail_that_was_answered_since_gets_no_draft_and_its_thread_waits(office: Office) -> None:
+    """Whatever the model wants."""
     office.sync("gmail")
     reader = mail_reader(office.account("maya", "gmail"))
     answered = next(
@@ -174,16 +182,26 @@ def test_mail_that_was_answered_since_gets_no_draft_whatever_the_model_wants(
         if any(SENT in one.labels and one.date > mail.occurred_at for one in thread)
     )
     PastMail.objects.exclude(id=answered.id).delete()
-    asked = {"email_id": answered.source_id, "body": "Hello"}
+    draft = {
+        "reply_to_id": answered.source_id,
+        "to": [answered.sender],
+        "subject": "Re: it",
+        "body": "Hello",
+    }
     wishes: list[tuple[str, dict[str, Any] | str]] = [
-        ("draft", asked),
-        ("execute_action", {"action_type": "draft", "params": asked}),
+        ("draft", draft),
+        ("execute_action", {"action_type": "draft", "params": draft}),
+        ("classify", {"email_id": answered.source_id, "label_id": "label_to_reply"}),
     ]
     with scripted({READER: [*map(calls, wishes), "Done."]}):
         office.drain()
 
     assert not AssistantDraft.objects.exists()
     assert not any("drafts" in one["path"] for one in office.calls())
+    mails = reader.thread(answered.thread_id)
+    newest = max(mails, key=lambda one: one.date)
+    states = [(one.id, label) for one in mails for label in one.labels if label in STATUS]
+    assert states == [(newest.id, "label_awaiting_reply")]
 
 
 def test_the_page_offers_labels_and_starts_a_trial_of_what_was_chosen(office: Office) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from agents.contracts import Past
 from agents.turns.roster import (
     ACTION_TOKENS,
     AGENTS,
@@ -14,9 +15,11 @@ from agents.turns.roster import (
     ORCHESTRATOR,
     SPECIALISTS,
     Agent,
+    find_withheld,
 )
 from guardrails.actions.registry import ACTIONS, BY_NAME
 from integrations.llm.completions import estimated_tokens
+from tests.agents.learn.test_matching import MAIL
 from tests.agents.tools.test_actions import PERSON, permit
 
 EVERY = {
@@ -45,6 +48,21 @@ EVERY = {
 
 def test_every_tool_is_some_agents() -> None:
     assert {name for agent in AGENTS for name in agent.toolbox} == EVERY
+
+
+def test_a_trial_over_past_mail_teaches_nothing_and_what_was_answered_gets_no_answer() -> None:
+    learning, answers = {"propose_pattern", "propose_skill"}, {"draft", "send_email", "reply"}
+
+    def withheld(*, is_trial: bool, writes: bool, is_answered: bool = False) -> frozenset[str]:
+        past = Past(is_trial=is_trial, writes=writes)
+        found = find_withheld(past, replace(MAIL, is_answered=is_answered))
+        return found & (learning | answers)
+
+    assert find_withheld(None, replace(MAIL, is_answered=True)) == set()
+    assert withheld(is_trial=True, writes=True) == learning
+    assert withheld(is_trial=False, writes=True) == set()
+    assert withheld(is_trial=False, writes=True, is_answered=True) == answers & BY_NAME.keys()
+    assert withheld(is_trial=False, writes=False) == answers & BY_NAME.keys()
 
 
 def test_every_agent_can_load_skills() -> None:
