@@ -6,7 +6,7 @@ import pytest
 
 from audit.ledger.selectors import recorded
 from guardrails.execute.executor import execute
-from guardrails.models import AllowedAction
+from guardrails.models import AllowedAction, AssistantDraft
 from integrations.exceptions import Unavailable
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
@@ -82,23 +82,31 @@ def test_a_provider_that_refuses_the_call_is_a_failure(office: Office) -> None:
     assert (row.error_code, len(row.provider_request_id)) == ("not_found", 32)
 
 
+@pytest.mark.parametrize("name", ["archive", "draft"])
 def test_a_provider_that_was_never_reached_is_a_failure_at_once(
-    office: Office, settings: Any
+    office: Office, settings: Any, name: str
 ) -> None:
-    office.permit("archive")
-    request = office.request("archive", {"email_id": office.receive()})
-    archive = DataServiceWriter.archive
+    office.permit(name)
+    email_id = office.receive()
+    wish = {
+        "archive": {"email_id": email_id},
+        "draft": {"reply_to_id": email_id, "to": ["ada@client.com"], "subject": "s", "body": "b"},
+    }
+    request = office.request(name, wish[name])
+    writer = {"archive": "archive", "draft": "create_draft"}[name]
+    call = getattr(DataServiceWriter, writer)
 
-    def unplugged(self: DataServiceWriter, email_id: str, *, key: str) -> Any:
+    def unplugged(self: DataServiceWriter, *args: Any, **fields: Any) -> Any:
         settings.DATA_SERVICES = {office.organisation.slug: "http://127.0.0.1:9/v1/data"}
-        return archive(DataServiceWriter(request.account), email_id, key=key)
+        return call(DataServiceWriter(request.account), *args, **fields)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(DataServiceWriter, "archive", unplugged)
+        patched.setattr(DataServiceWriter, writer, unplugged)
         result = execute(request)
 
     assert (result.status, result.reason) == ("failed", "provider_unavailable")
     assert [phase for phase, _, _ in phases(result)] == ["attempt", "outcome"]
+    assert not AssistantDraft.objects.filter(account=office.mailbox).exists()
 
 
 def test_what_nobody_can_find_out_stays_open_and_is_said_to_be_unknown(

@@ -2,15 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 from hypothesis import given, strategies as st
 
 from guardrails.execute.executor import execute
-from guardrails.execute.tidying import find_stale, tidy_superseded
+from guardrails.execute.tidying import find_stale, tidy, tidy_superseded
 from guardrails.models import AssistantDraft
+from integrations.accounts.reads import mail_reader
 from integrations.contracts import Email
-from tests.guardrails.office import Office
+from tests.guardrails.office import CLIENT, Office
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ANN, MAYA = "ann@x.test", "maya@y.test"
@@ -100,13 +103,57 @@ def test_the_sweep_takes_back_all_but_the_newest_draft_of_each_thread(office: Of
         answer = wish | {"reply_to_id": email_id, "body": body}
         assert execute(office.request("draft", answer)).status == "succeeded"
 
+    # Who is in the same thread, at another account, has a draft of their own.
+    other = AssistantDraft.objects.create(
+        action_id=uuid4(),
+        account=office.tracker,
+        draft_id="other",
+        thread_id="t-1",
+        of_own_accord=True,
+        written_at=at(0),
+    )
+
     tidy_superseded()
 
+    other.refresh_from_db()
+    assert other.state == "pending"
     rows = AssistantDraft.objects.filter(account=office.mailbox).order_by("written_at")
     assert [row.state for row in rows] == ["superseded", "pending", "pending"]
     gone, *_ = rows
     writes = [(one["method"], one["path"].rpartition("/")[2]) for one in office.calls()]
     assert writes == [("POST", "drafts")] * 3 + [("DELETE", gone.draft_id)]
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+@pytest.mark.parametrize(
+    ("thread_id", "said", "expected"),
+    [
+        ("t", "See you there at two.", ("sent", 0.8)),  # under a new Message-ID
+        ("t", "No.", ("missing", 0.0)),
+        ("other", "See you there at one.", ("pending", None)),
+    ],
+)
+def test_a_draft_that_is_gone_was_sent_where_the_answer_in_its_thread_is_near(
+    office: Office, thread_id: str, said: str, expected: tuple[str, float | None]
+) -> None:
+    office.permit("draft")
+    asked = office.receive(thread_id="t")
+    wish = {"to": ["ada@client.com"], "subject": "Re: Lunch", "body": "See you there at one."}
+    assert execute(office.request("draft", wish | {"reply_to_id": asked})).status == "succeeded"
+    row = AssistantDraft.objects.get(account=office.mailbox)
+    url = f"{office.sandbox.url}/users/{office.user_id}/drafts/{row.draft_id}"
+    by_hand = office.sandbox.headers | {"Idempotency-Key": str(uuid4())}
+    CLIENT.request("DELETE", url, json={}, headers=by_hand).raise_for_status()
+    account = office.ref(office.mailbox)
+    sent = office.receive(
+        thread_id=thread_id, labels=["SENT"], **{"from": account.address, "body_text": said}
+    )
+
+    answer = mail_reader(account).email(sent)
+    tidy(account, answer, came_at=timezone.now(), own_words=lambda one: one.body_text or "")
+
+    row.refresh_from_db()
+    assert (row.state, row.nearness) == expected
 
 
 @given(st.lists(st.integers(1, 100), unique=True, min_size=1).map(sorted))

@@ -43,12 +43,13 @@ def test_a_receiver_is_not_taken_for_a_copy() -> None:
     assert (
         len(
             {
+                digest(to=[], **both),
                 digest(to=["a@b.test"], **both),
                 digest(to=[], cc=["a@b.test"], **both),
                 digest(to=[], bcc=["a@b.test"], **both),
             }
         )
-        == 3
+        == 4
     )
 
 
