@@ -15,30 +15,24 @@ from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
 from integrations.providers.imap import progress
-from integrations.providers.imap.evidence import SENDING
+from integrations.providers.mailboxes import evidence
 
 # Gmail shows what it was sent a moment ago late.
 SHOWN_WITHIN = timedelta(minutes=10)
 LATE, AGAIN = timedelta(minutes=2), timedelta(seconds=30)
-CALLED_OFF = "The mail had not left Remit, and cannot leave any more."
 
 
 def find(account: AccountRef, key: str) -> Evidence:
-    """Raises ProviderError where Gmail has to be asked and is away. What is said to be not sent
-    will not be sent by a process that hangs, either: its draft is gone."""
-    row = MailWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None or row.operation in SENDING:
-        if progress.call_off(account.id, key):
-            return NotPerformed(proof=CALLED_OFF)
-        row = MailWrite.objects.get(account_id=account.id, key=key)
-    if row.state == progress.DONE:
-        return Performed(response=row.answer, at=row.changed_at)
-    mails = mails_of(account)
-    if row.operation in SENDING:
-        return _of_sending(row, mails)
-    if row.operation == "create_draft":
-        return _of_draft(row, mails)
-    return _of_change(row, mails)
+    """Raises what `integrations.providers.mailboxes.evidence.find` raises. A mail that is said to
+    be not sent cannot be sent any more: its draft is gone."""
+    return evidence.find(
+        account,
+        key,
+        open_=mails_of,
+        of_sending=_of_sending,
+        of_draft=_of_draft,
+        of_change=_of_change,
+    )
 
 
 def _of_sending(row: MailWrite, mails: Mails) -> Evidence:

@@ -16,11 +16,11 @@ from integrations.mail.compose import message_id
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.imap import progress
-from integrations.providers.imap.evidence import SENDING
 from integrations.providers.jmap.answers import Done, EmailSaid
 from integrations.providers.jmap.labelling import role
 from integrations.providers.jmap.mailboxes import DRAFT, SEEN
 from integrations.providers.jmap.mails import Mails, mails_of
+from integrations.providers.mailboxes import evidence
 
 # A server that is still handing a mail on is done by then.
 HANDED_ON_WITHIN = timedelta(minutes=10)
@@ -28,21 +28,15 @@ AGAIN = timedelta(seconds=30)
 
 
 def find(account: AccountRef, key: str) -> Evidence:
-    """Raises ProviderError where the server has to be asked and is away. What is said to be not
-    sent will not be sent by a process that hangs, either: it is called off."""
-    row = MailWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None or row.operation in SENDING:
-        if progress.call_off(account.id, key):
-            return NotPerformed(proof="The mail had not left Remit, and cannot leave any more.")
-        row = MailWrite.objects.get(account_id=account.id, key=key)
-    if row.state == progress.DONE:
-        return Performed(response=row.answer, at=row.changed_at)
-    mails = mails_of(account)
-    if row.operation in SENDING:
-        return _of_sending(row, mails)
-    if row.operation == "create_draft":
-        return _of_draft(row, mails)
-    return _of_change(row, mails)
+    """Raises what `integrations.providers.mailboxes.evidence.find` raises."""
+    return evidence.find(
+        account,
+        key,
+        open_=mails_of,
+        of_sending=_of_sending,
+        of_draft=_of_draft,
+        of_change=_of_change,
+    )
 
 
 def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
