@@ -72,7 +72,7 @@ def compose(
         for name, addresses in (("To", mail.to), ("Cc", mail.cc), ("Bcc", mail.bcc)):
             if addresses:
                 message[name] = ", ".join(_checked(addresses))
-        message["Subject"] = _forwarded(sent_on.subject) if sent_on else mail.subject
+        message["Subject"] = forwarded_subject(sent_on.subject) if sent_on else mail.subject
         message["Date"] = format_datetime(at)
         message["Message-ID"] = message_id(key, account.address)
         message[MARK] = key
@@ -128,7 +128,7 @@ def _checked(addresses: Sequence[str]) -> list[str]:
     return [str(Address(addr_spec=one)) for one in addresses]
 
 
-def _forwarded(subject: str) -> str:
+def forwarded_subject(subject: str) -> str:
     """A forwarded mail keeps its own subject."""
     return (
         subject if subject.lower().startswith(("fwd:", "fw:", "wg:", "tr:")) else f"Fwd: {subject}"

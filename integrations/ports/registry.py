@@ -171,7 +171,8 @@ GOOGLE_MAIL = Provider(
         ),
     ),
 )
-# The same at Microsoft, over Graph, to be read alone.
+# The same at Microsoft, over Graph. Its documents do not say that it refuses a change of another
+# version; Remit asks for that all the same.
 MICROSOFT_MAIL = Provider(
     name="microsoft_mail",
     label="Microsoft 365",
@@ -184,7 +185,14 @@ MICROSOFT_MAIL = Provider(
             item_type=Email,
             window=timedelta(days=30),
             is_synced=True,
+            is_writable=True,
             is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                repeat="by_key",
+                repeats={"send_email": "never", "forward_email": "never", "create_draft": "never"},
+            ),
+            starts_turns=True,
         ),
     ),
 )

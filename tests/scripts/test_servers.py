@@ -286,7 +286,7 @@ def test_what_another_person_does_at_rt_is_seen_once(opened: Callable[[str, str]
 FOLDERS, PROJECTS = ("mail", "folder"), ("issues", "project")
 LISTS = {
     "Sandbox": (*FOLDERS, "folder_clients"),
-    **dict.fromkeys(("Dovecot", "Cyrus"), (*FOLDERS, "folder:Clients")),
+    **dict.fromkeys(("Dovecot", "Cyrus", "Outlook"), (*FOLDERS, "folder:Clients")),
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
     "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
     "WsgiDAV": ("files", "folder", "folder:Clients"),

@@ -16,7 +16,8 @@ MICROSOFT = AuthorizationServer(
 )
 GRAPH_API = "https://graph.microsoft.com/v1.0"
 _SCOPE = "https://graph.microsoft.com/"
-READ_MAIL, WHO = f"{_SCOPE}Mail.Read", f"{_SCOPE}User.Read"
+CHANGE_MAIL, SEND_MAIL = f"{_SCOPE}Mail.ReadWrite", f"{_SCOPE}Mail.Send"
+WHO = f"{_SCOPE}User.Read"
 # Without it there is no refresh token; what was granted does not name it.
 LASTING = "offline_access"
 HOW_LONG = (

@@ -21,8 +21,15 @@ from integrations.network.http import Answer
 from integrations.providers.microsoft.servers import MICROSOFT
 from integrations.providers.signed_in.session import SAID_CHARS, SignedInSession, open_session
 
+REQUEST_ID_CHARS = 100
 # A token that Graph takes no more: ask for everything once.
 LOST = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
+
+
+class Busy(RateLimited):
+    """It asks to wait, and does not say that a write was left undone before."""
+
+    outcome_unknown = True
 
 
 class GraphSession(SignedInSession):
@@ -39,12 +46,15 @@ class GraphSession(SignedInSession):
 
     def _check(self, answer: Answer) -> None:
         status = answer.status
+        self.request_id = answer.headers.get("request-id", "")[:REQUEST_ID_CHARS]
         if 200 <= status < 300:
             return
         wait = retries.retry_after(answer.headers.get("retry-after"))
-        # Both say “not so fast” where they name a time.
-        if status == 429 or (status in (503, 504) and wait is not None):
+        if status == 429:
             raise RateLimited(str(status), retry_after=wait)
+        # These say “not so fast”, too, where they name a time.
+        if status in (503, 504) and wait is not None:
+            raise Busy(str(status), retry_after=wait)
         if status == 408 or status >= 500:
             raise Unavailable(str(status))
         raise _refusal(answer)
@@ -61,7 +71,11 @@ def _refusal(answer: Answer) -> ProviderError:
     if status == 410 or _code(answer) in LOST:
         return CursorExpired(str(status))
     if status == 403:
-        return NotPermitted("Microsoft does not let this user do that.", said=said)
+        return NotPermitted(
+            "Microsoft does not let this user do that, or they agreed to reading alone. Then sign "
+            "in again, and agree to all of it.",
+            said=said,
+        )
     if status == 404:
         return NotFound("404")
     if status == 412:

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 
-def _texts(value: Any) -> Any:
+def _or_none(value: Any) -> Any:
     return () if value is None else value
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+OrNone = BeforeValidator(_or_none)
 
 
 class Said(BaseModel):
@@ -34,26 +34,46 @@ class FlagSaid(Said):
     status: str = Field(default="", alias="flagStatus")
 
 
+class BodySaid(Said):
+    kind: str = Field(default="", alias="contentType")
+    content: str = ""
+
+
 class MessageSaid(Said):
-    """Where a mail lies and how it is marked."""
+    """Where a mail lies and how it is marked. `etag` names this version of it; `body` comes
+    with drafts alone, as they are made."""
 
     id: str = Field(min_length=1, max_length=512)
     thread_id: str = Field(default="", alias="conversationId")
     folder: str = Field(default="", alias="parentFolderId")
-    words: Texts = Field(default=(), alias="categories")
+    words: Annotated[tuple[str, ...], OrNone] = Field(default=(), alias="categories")
     flag: FlagSaid | None = None
     is_read: bool | None = Field(default=None, alias="isRead")
     is_draft: bool | None = Field(default=None, alias="isDraft")
     received_at: AwareDatetime = Field(alias="receivedDateTime")
     version: str = Field(default="", alias="changeKey")
+    etag: str = Field(default="", alias="@odata.etag")
+    subject: str | None = None
+    body: BodySaid | None = None
+
+
+class MarkSaid(Said):
+    value: str | None = None
 
 
 class HeadersSaid(Said):
+    """`marks`: which of Remit's writes wrote it."""
+
     sent_at: AwareDatetime = Field(alias="sentDateTime")
-    to: tuple[RecipientSaid, ...] = Field(default=(), alias="toRecipients")
-    cc: tuple[RecipientSaid, ...] = Field(default=(), alias="ccRecipients")
-    bcc: tuple[RecipientSaid, ...] = Field(default=(), alias="bccRecipients")
-    headers: tuple[HeaderSaid, ...] = Field(default=(), alias="internetMessageHeaders")
+    to: Annotated[tuple[RecipientSaid, ...], OrNone] = Field(default=(), alias="toRecipients")
+    cc: Annotated[tuple[RecipientSaid, ...], OrNone] = Field(default=(), alias="ccRecipients")
+    bcc: Annotated[tuple[RecipientSaid, ...], OrNone] = Field(default=(), alias="bccRecipients")
+    headers: Annotated[tuple[HeaderSaid, ...], OrNone] = Field(
+        default=(), alias="internetMessageHeaders"
+    )
+    marks: Annotated[tuple[MarkSaid, ...], OrNone] = Field(
+        default=(), alias="singleValueExtendedProperties"
+    )
 
 
 class Messages(Said):

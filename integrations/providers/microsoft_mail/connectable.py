@@ -16,8 +16,8 @@ def try_it(tokens: Tokens, address: str) -> Found:
 CONNECTABLE = Connectable(
     what="mailbox",
     title="Connect a mailbox at Microsoft",
-    about="A mailbox of a user in {organisation}, at Microsoft 365 or Outlook.com, to be read "
-    "alone: its user signs in at Microsoft's own page, and Remit never sees the password.",
+    about="A mailbox of a user in {organisation}, at Microsoft 365 or Outlook.com: its user "
+    "signs in at Microsoft's own page, and Remit never sees the password.",
     in_short="a mailbox at Microsoft",
     over="Microsoft Graph",
     consent=Consent(server=MICROSOFT, scopes=trial.SCOPES, how_long=HOW_LONG, try_it=try_it),
@@ -25,7 +25,7 @@ CONNECTABLE = Connectable(
     look=changes.look,
     trouble={
         "not_permitted": "Microsoft does not let Remit read this mailbox. Sign in again, and agree "
-        "to it.",
+        "to all of it.",
         "rate_limited": "Microsoft asked Remit to wait.",
     },
 )

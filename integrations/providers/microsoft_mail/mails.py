@@ -3,7 +3,7 @@ bytes as all mail is (`integrations.imports.reading`)."""
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from integrations.providers.microsoft.session import GraphSession, session_of
 from integrations.providers.microsoft_mail.answers import (
     Folders,
     FolderSaid,
+    HeadersSaid,
     Messages,
     MessageSaid,
 )
@@ -28,7 +29,13 @@ from integrations.providers.microsoft_mail.answers import (
 log = logging.getLogger(__name__)
 IS_ID = re.compile(r"[A-Za-z0-9_=-]{1,512}")
 IS_THREAD = re.compile(r"[A-Za-z0-9_=+/-]{1,512}")
-FIELDS = "conversationId,parentFolderId,categories,flag,isRead,isDraft,receivedDateTime,changeKey"
+FIELDS = (
+    "conversationId,parentFolderId,categories,flag,isRead,isDraft,receivedDateTime,changeKey,"
+    "subject"
+)
+# Where the key of the write that made a mail stands: a property that receivers are not shown.
+MARK_ID = "String {6f1c2b0e-3d0a-4b52-9d4b-7a2f6d1e8c35} Name RemitAction"
+LISTED = "/me/messages"
 # What Graph calls each folder that has a role.
 ROLES = {
     "inbox": "inbox",
@@ -86,7 +93,7 @@ class Mails:
 
     def get(self, email_id: str) -> MessageSaid:
         """Raises NotFound."""
-        got = self.session.get(f"/me/messages/{_id(email_id)}", {"$select": FIELDS})
+        got = self.session.get(f"{LISTED}/{_id(email_id)}", {"$select": FIELDS})
         return parse(MessageSaid, got)
 
     def find(self, email_id: str) -> Found:
@@ -120,10 +127,49 @@ class Mails:
             "$select": FIELDS,
             "$top": THREAD_MAILS,
         }
-        found = parse(Messages, self.session.get("/me/messages", wanted)).value
+        found = parse(Messages, self.session.get(LISTED, wanted)).value
         if not found:
             raise NotFound("no such thread")
         return found
+
+    def marked(self, role: str, key: str) -> tuple[MessageSaid, ...]:
+        """What the write with this key made, in the folder with this role."""
+        wanted = f"ep/id eq '{MARK_ID}' and ep/value eq '{_quoted(key)}'"
+        return self._among(role, f"singleValueExtendedProperties/Any(ep: {wanted})")
+
+    def sent_from(self, draft_id: str, *, key: str, message_id: str) -> MessageSaid | None:
+        """The mail that went out from a draft. Some keep its id, others get another."""
+        try:
+            if not (said := self.get(draft_id)).is_draft:
+                return said
+        except NotFound:
+            pass
+        found = self.marked("sent", key)
+        found = found or self._among("sent", f"internetMessageId eq '{_quoted(message_id)}'")
+        return found[0] if found else None
+
+    def _among(self, role: str, wanted: str) -> tuple[MessageSaid, ...]:
+        path = f"/me/mailFolders/{_id(self.roles[role])}/messages"
+        got = self.session.get(path, {"$filter": wanted, "$select": FIELDS})
+        return parse(Messages, got).value
+
+    def blind_copies(self, draft_id: str) -> tuple[str, ...]:
+        """Whom a draft names so. Raises NotFound."""
+        wanted = {"$select": "sentDateTime,bccRecipients"}
+        said = parse(HeadersSaid, self.session.get(f"{LISTED}/{_id(draft_id)}", wanted))
+        return tuple(one.mail.address for one in said.bcc if one.mail.address)
+
+    def change(self, said: MessageSaid, fields: Mapping[str, Any]) -> None:
+        """In this version alone. Raises Changed."""
+        self.session.send("PATCH", f"{LISTED}/{_id(said.id)}", fields, etag=said.etag)
+
+    def move(self, said: MessageSaid, folder: str) -> None:
+        """Out of the folder where it was seen. Raises NotFound where it lies there no more."""
+        self.session.send("POST", f"{_place(said)}/move", {"destinationId": folder})
+
+    def delete_for_good(self, said: MessageSaid) -> None:
+        """From the folder where it was seen. Raises NotFound where it lies there no more."""
+        self.session.send("POST", f"{_place(said)}/permanentDelete")
 
     def labels(self, said: MessageSaid) -> tuple[str, ...]:
         """Where it lies, read or not, and its categories. A category that is called like a label of
@@ -136,7 +182,7 @@ class Mails:
         )
 
     def _found(self, said: MessageSaid) -> Found:
-        path = f"/me/messages/{_id(said.id)}/$value"
+        path = f"{LISTED}/{_id(said.id)}/$value"
         raw = self.session.download(path, {}, most_bytes=MAX_MESSAGE_BYTES)
         # Exchange names no server in its findings about senders, so nobody's are believed.
         read = reading.read_mail(raw, fallback_date=said.received_at)
@@ -163,6 +209,14 @@ def mails_of(account: AccountRef) -> Mails:
     """Raises NotPermitted where the account is not connected, or signed in no more."""
     session, servers = session_of(account)
     return Mails(account, session, dict(servers["folders"]))
+
+
+def _place(said: MessageSaid) -> str:
+    return f"/me/mailFolders/{_id(said.folder)}/messages/{_id(said.id)}"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
 
 
 def _id(text: str) -> str:

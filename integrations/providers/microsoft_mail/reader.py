@@ -20,16 +20,23 @@ from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound, Rejected as Refused
 from integrations.mail import correspondents
 from integrations.mail.addresses import Mailbox as Person, is_addr_spec
+from integrations.mail.compose import MARK
 from integrations.mail.correspondents import Sent
 from integrations.network.answers import parse
-from integrations.ports.evidence import Evidence, NotPerformed
+from integrations.ports.evidence import Evidence
 from integrations.ports.mail import MailReader
 from integrations.providers.imap.folders import FOLDER_PREFIX
 from integrations.providers.mailboxes.reader import MailboxReader, draft_of
+from integrations.providers.microsoft_mail import evidence
 from integrations.providers.microsoft_mail.answers import Headers, HeadersSaid, Messages
-from integrations.providers.microsoft_mail.mails import FIELDS, Mails, mails_of
+from integrations.providers.microsoft_mail.mails import (
+    FIELDS,
+    LISTED,
+    MARK_ID,
+    Mails,
+    mails_of,
+)
 
-LISTED = "/me/messages"
 AT_ONCE = 25  # each is a request of its own
 LOOKED_AT = 100  # mails in which an address or a category is looked for
 SENT_FIELDS = "sentDateTime,toRecipients,ccRecipients,bccRecipients,internetMessageHeaders"
@@ -87,7 +94,9 @@ class GraphMailReader(MailboxReader):
         found = mails.find(draft_id)
         if not found.said.is_draft or found.said.folder != mails.roles["drafts"]:
             raise NotFound("it is no draft any more")
-        return draft_of(found.email, id=draft_id, revision=found.said.version)
+        # The mail as it goes out does not name them.
+        email = found.email.model_copy(update={"bcc": mails.blind_copies(draft_id)})
+        return draft_of(email, id=draft_id, revision=found.said.version)
 
     def labels(self) -> tuple[Named, ...]:
         """The categories of the newest 100 mails: their list is another consent."""
@@ -132,7 +141,7 @@ class GraphMailReader(MailboxReader):
         return tuple(correspondents.list_correspondents(_sent(one) for one in said))[:limit]
 
     def evidence(self, key: str) -> Evidence:
-        return NotPerformed(proof="Remit writes nothing to this mailbox.")
+        return evidence.find(self._account, key)
 
     def attachment(self, file_id: str) -> bytes:
         return mails_of(self._account).attachment(file_id)
@@ -145,6 +154,7 @@ def _sent_mails(mails: Mails) -> tuple[HeadersSaid, ...]:
     wanted: dict[str, Any] = {
         "$orderby": "receivedDateTime desc",
         "$select": SENT_FIELDS,
+        "$expand": f"singleValueExtendedProperties($filter=id eq '{MARK_ID}')",
         "$top": LOOKED_AT,
     }
     return parse(Headers, mails.session.get("/me/mailFolders/sentitems/messages", wanted)).value
@@ -163,7 +173,7 @@ def _addresses(said: HeadersSaid) -> Iterator[str]:
 
 def _sent(said: HeadersSaid) -> Sent:
     names = {one.name.casefold() for one in said.headers}
-    is_answer = bool(names & {"in-reply-to", "references"})
+    is_answer = bool(said.marks or names & {"in-reply-to", "references", MARK.casefold()})
     return Sent(people=tuple(_people(said)), at=said.sent_at, is_answer=is_answer)
 
 

@@ -11,10 +11,11 @@ from integrations.exceptions import NotFound, Rejected
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
 from integrations.providers.microsoft.servers import (
+    CHANGE_MAIL,
     GRAPH_API,
     LASTING,
     MICROSOFT,
-    READ_MAIL,
+    SEND_MAIL,
     WHO,
     missing,
 )
@@ -25,7 +26,7 @@ from integrations.providers.signed_in.servers import service
 from integrations.providers.signed_in.trial import check_who, explained, token_of
 from integrations.providers.trial_slots import slots
 
-SCOPES = (READ_MAIL, WHO, LASTING)
+SCOPES = (CHANGE_MAIL, SEND_MAIL, WHO, LASTING)
 HOST = "graph.microsoft.com"
 
 
@@ -42,7 +43,10 @@ def try_account(found: Tokens, *, address: str, api: str = GRAPH_API) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
     if missing(SCOPES, found.scopes):
-        raise Rejected("You did not allow Remit to read the mail. Begin again, and agree to it.")
+        raise Rejected(
+            "You did not allow Remit to read, change and send the mail. Begin again, and agree to "
+            "all of it."
+        )
     session = GraphSession(api, token_of(found, MICROSOFT), slot=slots())
     folders: dict[str, FolderSaid] = {}
     with explained(
@@ -67,9 +71,26 @@ def try_account(found: Tokens, *, address: str, api: str = GRAPH_API) -> Tried:
 
 
 def _abilities() -> Iterator[Ability]:
-    yield Ability(what="Read and search", grade="A", why="Reading changes nothing there.")
-    yield Ability(
-        what="Know who really sent a mail",
-        grade="",
-        why="Microsoft's servers do not sign what they found out with their name.",
+    looked = "Remit writes down what it is about to do, and Microsoft shows what became of it."
+    rows = (
+        ("Read and search", "A", "Reading changes nothing there."),
+        ("Mark as read", "B", looked),
+        ("Label", "B", f"{looked} Labels are categories."),
+        ("Archive and move", "B", looked),
+        ("Put into the trash", "B", looked),
+        (
+            *("Write drafts and take them back", "C"),
+            "A draft carries a mark, and is found again by it.",
+        ),
+        (
+            *("Send, answer and forward", "B"),
+            "A mail is sent from a draft that carries a mark. If the answer is lost, the sent mail "
+            "or the draft shows what became of it; nothing is ever sent twice.",
+        ),
+        (
+            *("Know who really sent a mail", ""),
+            "Microsoft's servers do not sign what they found out with their name.",
+        ),
     )
+    for what, grade, why in rows:
+        yield Ability(what=what, grade=grade, why=why)

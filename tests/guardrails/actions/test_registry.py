@@ -24,7 +24,7 @@ from tests.guardrails.values import account
 
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "google_calendar"),
-    *("github_issues", "jira", "jira_issues", "mcp", "rt_tickets", "webdav"),
+    *("github_issues", "jira", "jira_issues", "mcp", "microsoft_mail", "rt_tickets", "webdav"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
@@ -45,6 +45,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "imap",
         "jmap",
         "google_mail",
+        "microsoft_mail",
         "caldav",
         "google_calendar",
         "webdav",

@@ -167,8 +167,11 @@ class ServedOutlook(Room):
         return str(self.outlook.receive(subject, body, **headers).mail["Message-ID"])
 
     def held(self) -> dict[str, set[str]]:
-        assert (self.outlook.problems, self.outlook.writes) == ([], [])
+        assert self.outlook.problems == []
         return self.outlook.held()
+
+    def sent(self) -> list[tuple[list[str], str, str]]:
+        return [(sorted(to), subject, text) for to, subject, text in self.outlook.out]
 
 
 @dataclass(frozen=True, kw_only=True)

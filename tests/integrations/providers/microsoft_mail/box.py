@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from integrations.contracts import AccountRef
 from integrations.providers.microsoft_mail import changes
 from integrations.providers.microsoft_mail.reader import GraphMailReader
+from integrations.providers.microsoft_mail.writer import GraphMailWriter
 from tests.microsoft_world import Outlook
 
 
@@ -16,6 +17,10 @@ class Box:
     @property
     def reader(self) -> GraphMailReader:
         return GraphMailReader(self.account)
+
+    @property
+    def writer(self) -> GraphMailWriter:
+        return GraphMailWriter(self.account)
 
     def look(self) -> list[tuple[str, str]]:
         """What is new: kinds and subjects, or ids of what is gone."""

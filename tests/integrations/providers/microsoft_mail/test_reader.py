@@ -1,17 +1,15 @@
-"""A mailbox at Microsoft is read, and read alone."""
+"""A mailbox at Microsoft is read."""
 
 from datetime import timedelta
 
 import pytest
 
-from integrations.accounts import writes
 from integrations.exceptions import (
     CursorExpired,
     Malformed,
     NotFound,
     ProviderError,
     RateLimited,
-    Rejected,
     Unavailable,
 )
 from integrations.network.gate import Gate, forget_slots
@@ -116,8 +114,3 @@ def test_not_so_fast_makes_every_process_wait(
     if error is RateLimited:
         with pytest.raises(RateLimited), Gate(f"microsoft {box.account.id}").slot():
             pass
-
-
-def test_nothing_can_be_written_there(box: Box) -> None:
-    with pytest.raises(Rejected):
-        writes.writer(box.account)
