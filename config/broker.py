@@ -34,6 +34,8 @@ DEQUEUE = """
 class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
     """The broker of `Q_CLUSTER["broker_class"]`."""
 
+    _may_have_more = False
+
     @staticmethod
     def get_cache() -> None:
         """None: nobody reads the state that django-q would store of its processes twice a second,
@@ -52,19 +54,22 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
         return row[0]
 
     def dequeue(self) -> list[tuple[int, str]] | None:
-        """Take up to `Q_CLUSTER["bulk"]` tasks, waiting `Q_CLUSTER["poll"]` seconds for one.
+        """Take up to `Q_CLUSTER["bulk"]` tasks. After a look that found none it waits first, up to
+        `Q_CLUSTER["poll"]` seconds for one.
 
         None if there is none, also while the database is away.
         """
         try:
-            if not (tasks := self._take()):
+            if not self._may_have_more:
                 self.notices.wait(Conf.POLL)
                 close_old_connections()
-                tasks = self._take()
+            tasks = self._take()
+            self._may_have_more = bool(tasks)
             return tasks or None
         except (DatabaseError, psycopg.Error):
             # Raised, the error would make django-q rest for ten seconds and start anew.
             log.exception("broker.database_away")
+            self._may_have_more = False
             self.notices.close()
             close_old_connections()
             time.sleep(Conf.POLL)

@@ -22,6 +22,7 @@ from agents.journal.statements import to_storable
 from agents.models import Step, ToolCall, Turn
 from audit.ledger.ids import uuid7
 from integrations.llm.completions import Completion
+from integrations.llm.metering import Calls
 
 CONTEXT_TURNS = 500  # as many as a prompt can show
 
@@ -66,8 +67,11 @@ def add_step(
     number: int,
     completion: Completion,
     latency_ms: int,
+    model_calls: Calls | None = None,
 ) -> StepRecord:
-    """Store one answer of a model with its calls, all still open. One statement."""
+    """Store one answer of a model with its calls, all still open, and the `model_calls` that it
+    took, whether or not the lease is lost. One statement."""
+    paid = model_calls or Calls()
     now, usage = timezone.now(), completion.usage
     calls = tuple(
         CallRecord(
@@ -111,7 +115,9 @@ def add_step(
                 for position, call in enumerate(calls)
             ]
         ),
+        **paid.values(),
     )
+    paid.forget()
     if not stored:
         raise LeaseLost
     return StepRecord(number=number, text=text, finish_reason=finish_reason, calls=calls)

@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from agents.journal.leases import Lease, lease_end
+from integrations.llm import metering
 
 CHANNEL = "turn_events"
 Event = tuple[str, Mapping[str, Any]]
@@ -50,7 +51,9 @@ EMIT = _statement()
 ADD_STEP = _statement(
     changes="lease_expires_at = %(until)s, prompt_tokens = prompt_tokens + %(prompt_tokens)s, "
     "completion_tokens = completion_tokens + %(completion_tokens)s",
-    writes="""
+    # What a model used is spent, even where the lease is lost.
+    writes=f"""
+model_calls AS ({metering.RECORD}),
 step AS (
     INSERT INTO agents_step (turn_id, parent_call_id, agent, number, text, model, finish_reason,
                              prompt_tokens, completion_tokens, cost, latency_ms, created_at)
@@ -67,7 +70,7 @@ calls AS (
         given.action_id, 0, 0, %(now)s
     FROM held, step, jsonb_to_recordset(%(calls)s::jsonb)
         given (id uuid, position integer, name text, arguments text, action_id uuid)
-),""",
+),""",  # noqa: S608  # only constants
 )
 # A result that is there already stays.
 FINISH_CALL = _statement(

@@ -33,9 +33,10 @@ from agents.tools import hooks, use_tool
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
-from integrations.llm import llm, profiles, telemetry
+from integrations.llm import llm, metering, profiles, telemetry
 from integrations.llm.completions import Completion, Listener, OutOfTime, Payer
 from integrations.llm.deadline import Deadline
+from integrations.llm.metering import Calls
 
 TEXT_EVENT_SECONDS = 0.1  # text is passed on in pieces, not token by token
 
@@ -137,21 +138,25 @@ def _ask(run: Run) -> StepRecord:
     room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.count_tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
     speech = Speech(run.lease, run.clean) if run.stream else None
-    completion = llm.complete(
-        messages=[*messages, *last],
-        tools=[tool.schema for tool in tools],
-        payer=run.payer,
-        purpose=run.agent,
-        model=run.model,
-        listener=speech.listener if speech else None,
-        deadline=run.deadline,
-    )
-    if speech:
-        speech.flush()
-    return add_step(run, completion, latency_ms=int((time.monotonic() - started) * 1000))
+    with metering.gathered() as calls:
+        completion = llm.complete(
+            messages=[*messages, *last],
+            tools=[tool.schema for tool in tools],
+            payer=run.payer,
+            purpose=run.agent,
+            model=run.model,
+            listener=speech.listener if speech else None,
+            deadline=run.deadline,
+        )
+        if speech:
+            speech.flush()
+        latency_ms = int((time.monotonic() - started) * 1000)
+        return add_step(run, completion, latency_ms=latency_ms, model_calls=calls)
 
 
-def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRecord:
+def add_step(
+    run: Run, completion: Completion, *, latency_ms: int = 0, model_calls: Calls | None = None
+) -> StepRecord:
     return journal.add_step(
         run.lease,
         parent_call=run.parent_call,
@@ -159,6 +164,7 @@ def add_step(run: Run, completion: Completion, *, latency_ms: int = 0) -> StepRe
         number=len(run.steps) + 1,
         completion=replace(completion, calls=use_tool.unwrap(completion.calls)),
         latency_ms=latency_ms,
+        model_calls=model_calls,
     )
 
 

@@ -1,16 +1,18 @@
-"""Budgets of models: looked at before each call, and what the call used is written down after it.
+"""Budgets of models: looked at before each call, and what the call used is written down after it,
+at once or with what it led to (`gathered`).
 
-A call in flight is not counted before it ends, so calls that begin at the same moment may
+A call is not counted before it is written down, so calls that begin at the same moment may
 together go over a budget, each by no more than itself.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -36,12 +38,14 @@ SELECT account_id, external_user_id, max_tokens, max_cost FROM integrations_budg
 WHERE organisation_id = %s
     AND ((account_id IS NULL AND external_user_id IN ('', %s)) OR account_id = %s)
 """
-_RECORD = """
-INSERT INTO integrations_modelcall (
-    organisation_id, external_user_id, account_id, run_id, purpose, model, prompt_tokens,
-    cached_tokens, answer_tokens, cost, latency_ms, error_code, at
-) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-"""
+_COLUMNS = """organisation_id, external_user_id, account_id, run_id, purpose, model, prompt_tokens,
+    cached_tokens, answer_tokens, cost, latency_ms, error_code, at"""
+# For a statement that stores what the calls led to, too.
+RECORD = f"""
+INSERT INTO integrations_modelcall ({_COLUMNS})
+SELECT {_COLUMNS}
+FROM jsonb_populate_recordset(NULL::integrations_modelcall, %(model_calls)s::jsonb)
+"""  # noqa: S608  # only constants
 _USED_BY_RUN = """
 SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
     coalesce(sum(answer_tokens), 0), coalesce(sum(cost), 0)
@@ -68,6 +72,8 @@ def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: 
 
 def exhausted(payer: Payer, *, now: datetime) -> bool:
     """Whether a budget that fits the payer has no room left. One query without budgets."""
+    if gathering := _gathered.get():
+        gathering.write()
     with connection.cursor() as cursor:
         cursor.execute(_FITTING, [payer.organisation_id, payer.external_user_id, payer.account_id])
         budgets = [_Limit(*row) for row in cursor.fetchall()]
@@ -90,20 +96,72 @@ def _is_used_up(budget: _Limit, payer: Payer, *, now: datetime) -> bool:
     )
 
 
+class Calls:
+    """Calls of models that are not written down yet."""
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, row: dict[str, Any]) -> None:
+        self._rows.append(row)
+
+    def values(self) -> dict[str, str]:
+        """What a statement with RECORD in it is given."""
+        return {"model_calls": json.dumps(self._rows, default=str)}
+
+    def forget(self) -> None:
+        """They are written down now."""
+        self._rows.clear()
+
+    def write(self) -> None:
+        if not self._rows:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(RECORD, self.values())
+        self.forget()
+
+
+_gathered: ContextVar[Calls | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def gathered() -> Iterator[Calls]:
+    """Calls of models in this thread are written down together: with what they led to, by a
+    statement that has RECORD in it, or else when this ends, whatever happened."""
+    calls = Calls()
+    token = _gathered.set(calls)
+    try:
+        yield calls
+    finally:
+        _gathered.reset(token)
+        calls.write()
+
+
 def record(
     payer: Payer, usage: Usage, *, model: str, purpose: str, latency_ms: int, error_code: str = ""
 ) -> None:
-    """Write one call down, whether it was answered or not."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _RECORD,
-            [
-                *(payer.organisation_id, payer.external_user_id, payer.account_id, payer.run_id),
-                *(purpose[:64], model[:100]),
-                *(usage.prompt_tokens, usage.cached_tokens, usage.answer_tokens, usage.cost),
-                *(latency_ms, error_code[:64], timezone.now()),
-            ],
-        )
+    """Write one call down, whether it was answered or not: at once, where none are `gathered`."""
+    gathering = _gathered.get()
+    calls = gathering or Calls()
+    calls.add(
+        {
+            "organisation_id": payer.organisation_id,
+            "external_user_id": payer.external_user_id,
+            "account_id": payer.account_id,
+            "run_id": payer.run_id,
+            "purpose": purpose[:64],
+            "model": model[:100],
+            "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "answer_tokens": usage.answer_tokens,
+            "cost": usage.cost,
+            "latency_ms": latency_ms,
+            "error_code": error_code[:64],
+            "at": timezone.now(),
+        }
+    )
+    if gathering is None:
+        calls.write()
     add(usage.cost)
 
 

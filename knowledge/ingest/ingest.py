@@ -14,6 +14,7 @@ from django.db.models.expressions import RawSQL
 from integrations.child import Unreadable
 from integrations.contracts import AccountRef, AnyItem
 from integrations.contracts.scope import covers
+from integrations.llm import metering
 from integrations.llm.deadline import Deadline
 from integrations.ports.account import Files
 from knowledge.contracts import IngestOutcome
@@ -152,7 +153,7 @@ def _content(
 ) -> _Content:
     wanted = passages.split_passages(parsed) if wanted is None else wanted
     payer = enrichment.build_payer(account)
-    with _asking:
+    with _asking, metering.gathered():
         return _Content(
             parsed=parsed,
             files=files,

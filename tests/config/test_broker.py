@@ -80,6 +80,15 @@ def test_enqueueing_is_one_query(
         broker.enqueue("payload")
 
 
+def test_while_nothing_comes_each_wait_costs_one_look(
+    broker: Broker, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    assert broker.dequeue() is None
+
+    with django_assert_num_queries(3):
+        assert [broker.dequeue() for _ in range(3)] == [None] * 3
+
+
 def test_a_taken_task_is_given_to_nobody_else_until_its_lock_runs_out(broker: Broker) -> None:
     number = broker.enqueue("payload")
     assert broker.dequeue() == [(number, "payload")]

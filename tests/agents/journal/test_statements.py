@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -9,11 +10,13 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from agents.contracts import StepRecord, ToolResult, failure
+from agents.contracts import Spent, StepRecord, ToolResult, failure
 from agents.journal import journal, leases
 from agents.models import Message, Step, ToolCall, Turn, TurnEvent
 from agents.turns.turns import finish_turn
-from integrations.llm.completions import Completion, RequestedCall, Usage
+from integrations.llm import metering
+from integrations.llm.completions import Completion, Payer, RequestedCall, Usage
+from integrations.llm.metering import Calls
 from integrations.models import Organisation
 from tests.agents.waiting import turn_of
 
@@ -28,7 +31,7 @@ def lease(organisation: Organisation) -> leases.Lease:
     return found
 
 
-def add_step(lease: leases.Lease, *names: str) -> StepRecord:
+def add_step(lease: leases.Lease, *names: str, model_calls: Calls | None = None) -> StepRecord:
     return journal.add_step(
         lease,
         parent_call=None,
@@ -42,6 +45,7 @@ def add_step(lease: leases.Lease, *names: str) -> StepRecord:
             usage=Usage(prompt_tokens=20, answer_tokens=3),
         ),
         latency_ms=5,
+        model_calls=model_calls,
     )
 
 
@@ -62,6 +66,38 @@ def test_a_step_with_its_calls_and_events_is_one_statement(
     assert journal.load_steps([turn.id]) == {(turn.id, None): [step]}
     assert [call.name for call in step.calls] == ["look", "find"]
     assert list_events(lease) == [(1, "tool.started"), (2, "tool.started")]
+
+
+def test_a_step_is_one_statement_with_the_calls_of_models_that_it_took(
+    lease: leases.Lease, organisation: Organisation, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1), metering.gathered() as calls:
+        spend(lease, organisation)
+        spend(lease, organisation)
+        step = add_step(lease, "look", model_calls=calls)
+
+    assert journal.load_steps([lease.turn_id]) == {(lease.turn_id, None): [step]}
+    assert journal.count_spent(lease) == Spent(tool_calls=1, tokens=30, cost=Decimal("0.4"))
+
+
+def test_who_lost_the_lease_has_paid_all_the_same(
+    lease: leases.Lease, organisation: Organisation
+) -> None:
+    Turn.objects.update(lease_owner=uuid4())
+
+    with metering.gathered() as calls:
+        spend(lease, organisation)
+        with pytest.raises(leases.LeaseLost):
+            add_step(lease, "look", model_calls=calls)
+
+    assert not Step.objects.exists()
+    assert journal.count_spent(lease) == Spent(tokens=15, cost=Decimal("0.2"))
+
+
+def spend(lease: leases.Lease, organisation: Organisation) -> None:
+    payer = Payer(organisation_id=organisation.id, external_user_id="maya", run_id=lease.turn_id)
+    used = Usage(prompt_tokens=10, answer_tokens=5, cost=Decimal("0.2"))
+    metering.record(payer, used, model="m", purpose="a", latency_ms=5)
 
 
 def test_a_result_an_event_an_action_and_the_end_are_one_statement_each(

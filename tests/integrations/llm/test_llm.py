@@ -240,6 +240,36 @@ def spend(payer: Payer, *, hours_ago: float = 0) -> None:
     ModelCall.objects.filter(id=newest.id).update(at=timezone.now() - timedelta(hours=hours_ago))
 
 
+def test_calls_gathered_are_written_down_together_whatever_happened(
+    payer: Payer, django_assert_num_queries: Any
+) -> None:
+    usage = metering.usage("dear", prompt_tokens=10, answer_tokens=5)
+
+    @metering.gathered()
+    def work() -> None:
+        for purpose in ("first", "second"):
+            metering.record(payer, usage, model="dear", purpose=purpose, latency_ms=1)
+        raise ZeroDivisionError
+
+    with django_assert_num_queries(1), pytest.raises(ZeroDivisionError):
+        work()
+
+    assert written() == [("dear", 10, 5, Decimal("0.2"), "")] * 2
+
+
+def test_a_budget_counts_what_is_only_gathered(payer: Payer, settings: Any) -> None:
+    Budget.objects.create(organisation_id=payer.organisation_id, max_tokens=15)
+    script: Script = {SYSTEM: ["No JSON."]}
+    with (
+        scripted_model(settings, script) as model,
+        metering.gathered(),
+        pytest.raises(BudgetExhausted),
+    ):
+        llm.complete_json(system=SYSTEM, user="JSON?", payer=payer, purpose="test", model="dear")
+
+    assert len(model.chats()) == len(written()) == 1
+
+
 def test_a_budget_of_ones_own_takes_the_place_of_everybodys(payer: Payer) -> None:
     Budget.objects.create(organisation_id=payer.organisation_id, max_tokens=15)
     Budget.objects.create(
