@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from agents.evaluation import database as evaluation_database
 from agents.installation import running
 from agents.installation.guarantees import attempt
 from agents.installation.office import built_site, found
@@ -23,8 +24,10 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 @pytest.fixture(autouse=True)
-def own_connections() -> Iterator[None]:
-    """Trials lead connections to a database of their own."""
+def own_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Trials lead connections to a database of their own. Here it begins as a migrated one: the
+    evaluation's tests make theirs from nothing."""
+    monkeypatch.setattr(evaluation_database, "BLANK", database.migrated_already())
     with database.unpooled():
         yield
 
