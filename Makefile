@@ -8,13 +8,14 @@ ARGS ?=
 WORKERS = $(if $(PYTHON),$(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))'))
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients site lock dev
+.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients site lock dev audit
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
 	@echo "make reset             stop what this project started and delete its data"
 	@echo "make test ARGS=\"...\"   run the tests; ARGS go to pytest"
 	@echo "make check             linters, types, layers, words, deployment and API schema checks"
+	@echo "make audit             ask what is known against the pinned dependencies (needs a network)"
 	@echo "make format            format the code"
 	@echo "make rooms             draw the rooms of docs/architecture.md from the imports; BEFORE=REV counts instead"
 	@echo "make references        bring the lines that CONTRIBUTING.md names up to date"
@@ -39,6 +40,9 @@ dev:
 
 check:
 	$(BOOTSTRAP) dev -m scripts.check
+
+audit: dev
+	@.venv/bin/python -m scripts.audit $(ARGS)
 
 format: dev
 	@.venv/bin/python -m ruff format .

@@ -70,6 +70,7 @@ NOT_TRIED: dict[str, str] = {
     "make run": "everything here runs beside it",
     "make test": CI,
     "make check": CI,
+    "make audit": CI,
     "make format": "it changes the code",
     "make site": "a test builds it",
     "make bench": "it takes minutes; tests try each benchmark's parts",
