@@ -96,6 +96,7 @@ class Jira(FakeTracker):
     properties: dict[str, str] = field(default_factory=dict)
     number: int = 100
     not_editable: set[str] = field(default_factory=set)
+    offered: dict[str, list[str]] = field(default_factory=dict)
     refuse_steps: bool = False
 
     # --- a person in their browser -------------------------------------------------------
@@ -121,6 +122,7 @@ class Jira(FakeTracker):
             one.clear()
         self.hidden.clear()
         self.not_editable.clear()
+        self.offered.clear()
         self.lose = self.fail = self.reads = 0
         self.refuse_steps = False
 
@@ -171,7 +173,12 @@ class Jira(FakeTracker):
             names = [one for one in FIELDS if one not in self.not_editable]
             meta = {"required": False, "name": "", "key": "", "operations": []}
             meta["schema"] = {"type": "string"}
-            return 200, {"fields": {one: {**meta, "key": one} for one in names}}
+            offered = {
+                one: {"allowedValues": [{"name": value} for value in values]}
+                for one, values in self.offered.items()
+            }
+            fields = {one: {**meta, "key": one, **offered.get(one, {})} for one in names}
+            return 200, {"fields": fields}
         if rest == ["transitions"]:
             return self._transitions(call, key)
         if rest == ["comment"] and call.method == "GET":

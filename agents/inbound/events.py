@@ -2,7 +2,8 @@
 
 What it collides with and when the user is free is worked out here, from all calendars of the user
 that were read in. An event that the user made themself, or an action of the assistant's own, is no
-invitation; nor is one that the user has answered, that is over, or that takes no time of theirs.
+invitation; nor is one that the user has answered, that is over, that takes no time of theirs, or
+that cannot be answered from the calendar that it stands in.
 """
 
 import hashlib
@@ -42,11 +43,14 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
     if not arrival.permitted or event.status.casefold() == "cancelled":
         return None
     user = arrival.user
-    if not _is_unanswered(event, own_addresses(user)):
+    if not _is_unanswered(event, arrival):
         return None
     times = find_times(arrival.account.id, event.id, now=arrival.now)
     present = arrival.as_it_is(event) if times else None
-    if present is None or not _is_unanswered(present, own_addresses(user)):
+    if present is None or not _is_unanswered(present, arrival):
+        return None
+    replies = arrival.reader.replies(present)
+    if "answer" not in replies:
         return None
     event, collisions = present, find_collisions(user, times)
     is_stranger = _is_stranger(user, event.created_by)
@@ -66,6 +70,7 @@ def brief(arrival: Arrival, event: Event) -> Brief | None:
             ),
         ),
         times={number: _in_zone(one, zone) for number, one in enumerate(free, start=1)},
+        takes_times="time" in replies,
         answers=answers if is_stranger else ("accept", *answers),
         free={number: _in_words(one, zone) for number, one in enumerate(free, start=1)},
         because=[
@@ -115,11 +120,14 @@ def own_addresses(user: Person) -> frozenset[str]:
     return frozenset(one.address.casefold() for one in user.accounts if one.address)
 
 
-def _is_unanswered(event: Event, own: frozenset[str]) -> bool:
-    """Whether somebody else invites the user, who has not answered yet."""
+def _is_unanswered(event: Event, arrival: Arrival) -> bool:
+    """Whether somebody else invites the user, by the address that is answered from there, and they
+    have answered by none."""
+    own, here = own_addresses(arrival.user), arrival.account.address.casefold()
+    invited = {one.email.casefold() for one in event.attendees}
     answers = {one.status for one in event.attendees if one.email.casefold() in own}
     by_other = event.created_by and event.created_by.casefold() not in own
-    return bool(by_other and answers and answers <= UNANSWERED)
+    return bool(by_other and here in invited and answers <= UNANSWERED)
 
 
 def _meetings(user: Person, since: datetime, until: datetime) -> tuple[Meeting, ...]:

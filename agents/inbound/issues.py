@@ -1,9 +1,12 @@
 """What the issue reader is asked about a new issue: its component, a listed label, its priority,
-and whether it repeats another one. Nothing of it is done until a person takes it up.
+and whether it repeats another one. Nothing of it is done until a person takes it up, and nothing is
+suggested that the user cannot set at the issue's provider.
 
 What it may repeat is found by search, in its own account. An issue that an action of the
 assistant's own made is known by the ledger.
 """
+
+from collections.abc import Mapping, Sequence
 
 from agents.context import prompts
 from agents.inbound.triage import Arrival, Brief
@@ -12,6 +15,7 @@ from agents.tools import suggest
 from agents.tools.suggest import NewIssue
 from agents.turns import roster
 from integrations.contracts import Issue
+from integrations.ports.issues import Sorting
 from knowledge.contracts import FoundItem, SearchRequest
 from knowledge.search import projects, retrieval
 from knowledge.search.listing import ENDED
@@ -31,15 +35,16 @@ def brief(arrival: Arrival, issue: Issue) -> Brief | None:
     present = arrival.as_it_is(issue)
     if present is None:
         return None
-    issue, like = present, _find_like(arrival, present)
+    issue, settable = present, arrival.reader.settable(present)
+    links = "duplicate_of" in settable and not issue.duplicate_of
+    like = _find_like(arrival, issue) if links else []
     new = NewIssue(
         seen=Seen(object_id=issue.key, revision=issue.revision, basis=""),
         now={"priority": issue.priority or ""},
-        components=() if issue.components else _list_components(arrival, issue),
-        labels=() if issue.labels else _list_labels(arrival),
-        # Some trackers have none.
-        priorities=[one for one in PRIORITIES if one != issue.priority] if issue.priority else (),
-        duplicates={} if issue.duplicate_of else {one.object_id: _summary(one) for one in like},
+        components=_within(settable, "components", _list_components(arrival, issue)),
+        labels=_within(settable, "labels", _list_labels(arrival, issue)),
+        priorities=_within(settable, "priority", _list_priorities(issue)),
+        duplicates={one.object_id: _summary(one) for one in like},
     )
     if not new.choices:
         return None
@@ -73,15 +78,32 @@ def brief(arrival: Arrival, issue: Issue) -> Brief | None:
     )
 
 
+def _within(
+    settable: Mapping[Sorting, Sequence[str] | None], name: Sorting, choices: Sequence[str]
+) -> list[str]:
+    """Those of the choices that the provider takes."""
+    offered = settable.get(name, ())
+    return [one for one in choices if offered is None or one in offered]
+
+
 def _list_components(arrival: Arrival, issue: Issue) -> list[str]:
+    if issue.components:
+        return []
     found = projects.list_components(account_id=arrival.account.id, project_key=issue.project_key)
     return list(found[:MOST_CHOICES])
 
 
-def _list_labels(arrival: Arrival) -> list[str]:
+def _list_labels(arrival: Arrival, issue: Issue) -> list[str]:
     """Those that the policy lists: an operator picked them."""
+    if issue.labels:
+        return []
     targets = [one for each in arrival.permitted for one in each.targets if one.kind == "label"]
     return list(dict.fromkeys(one.id for one in targets))[:MOST_CHOICES]
+
+
+def _list_priorities(issue: Issue) -> list[str]:
+    """None where the issue has none: some trackers have none."""
+    return [one for one in PRIORITIES if one != issue.priority] if issue.priority else []
 
 
 def _find_like(arrival: Arrival, issue: Issue) -> list[FoundItem]:

@@ -46,6 +46,11 @@ class Arrival:
     now: datetime
 
     @cached_property
+    def reader(self) -> Any:
+        """Of the item's kind."""
+        return reader(self.account)
+
+    @cached_property
     def permitted(self) -> Sequence[Capability]:
         """What the account's policy permits at all. Empty: it has nothing to say."""
         return find_capabilities((self.account,), {self.account.id: self.policy})[self.account.id]
@@ -55,11 +60,12 @@ class Arrival:
         the provider. Raises ProviderError."""
         if item.revision:
             return item
-        provider: Any = reader(self.account)  # of the item's kind
         asked: Any = item
         try:
             found: Suggestible = (
-                provider.issue(asked.key) if isinstance(asked, Issue) else provider.event(asked.id)
+                self.reader.issue(asked.key)
+                if isinstance(asked, Issue)
+                else self.reader.event(asked.id)
             )
         except NotFound:
             return None

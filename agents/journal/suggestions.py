@@ -2,7 +2,7 @@
 thing that a person can take up."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -36,6 +36,7 @@ NEVER_WRITTEN = gettext_noop("You have never written to them.")
 COLLIDES = gettext_noop("It collides with %(title)s, %(day)s, %(start)s to %(end)s.")
 NOTHING_ELSE = gettext_noop("You have nothing else then.")
 FREE = gettext_noop("You are free at the other time.")
+FREE_THEN = gettext_noop("You are free %(day)s, %(start)s to %(end)s.")
 PRIORITY_NOW = gettext_noop("Its priority is “%(value)s” now.")
 LACKING = {
     Kind.COMPONENT: gettext_noop("It has no component yet."),
@@ -53,7 +54,11 @@ class Seen:
     object_id: str
     revision: str
     basis: str
-    reasons: Mapping[str, Any] | None = None
+    reasons: Mapping[str, Any] = field(default_factory=dict)
+
+    def saying(self, **reasons: Any) -> "Seen":
+        """With these reasons, too."""
+        return replace(self, reasons={**self.reasons, **reasons})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +91,7 @@ def keep(turn_id: UUID, item_id: str, seen: Seen, offers: Sequence[Offer]) -> No
                 about=one.about[:300],
                 basis=seen.basis if one.basis is None else one.basis,
                 revision=seen.revision,
-                reasons=seen.reasons,
+                reasons=dict(seen.reasons),
             )
             for position, one in enumerate(offers)
         )
@@ -158,6 +163,7 @@ def explain(row: Suggestion) -> list[str]:
     ]
     if not reasons["collisions"]:
         said.append(gettext(NOTHING_ELSE))
+    said += [gettext(FREE_THEN) % _when(one) for one in reasons.get("free", ())]
     return [*said, gettext(FREE)] if row.kind == Kind.TIME else said
 
 

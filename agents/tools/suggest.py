@@ -48,12 +48,14 @@ class SuggestAnswer(Arguments):
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
     """What may be suggested about one: answers, and free times by their numbers, in words and
-    in the user's zone. `because` are sentences about why, for the person."""
+    in the user's zone. `takes_times`: who invites can be told of one; else the person is told alone
+    when they are free. `because` are sentences about why, for the person."""
 
     seen: Seen
     answers: Sequence[Answer]
     free: Mapping[int, str] = field(default_factory=dict)
     times: Mapping[int, suggestions.Times] = field(default_factory=dict)
+    takes_times: bool = True
     because: Sequence[str] = ()
 
 
@@ -140,6 +142,9 @@ def _suggest_answer(
     # Who accepts proposes no other time.
     beside = answer if answer != "accepted" else AS_ARGUMENT["tentative"]
     times = [invitation.times[number] for number in dict.fromkeys(arguments.propose)]
+    seen = invitation.seen
+    if not invitation.takes_times:
+        seen, times = seen.saying(free=[suggestions.span(one) for one in times]), []
     offers = [
         Offer(kind=Kind.ANSWER, value={"answer": answer}),
         *(
@@ -147,7 +152,7 @@ def _suggest_answer(
             for one in times
         ),
     ]
-    suggestions.keep(context.lease.turn_id, context.item_id, invitation.seen, offers)
+    suggestions.keep(context.lease.turn_id, context.item_id, seen, offers)
     return _done([ANSWERS[arguments.answer], *invitation.because, *proposed])
 
 

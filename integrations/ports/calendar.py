@@ -16,6 +16,8 @@ from integrations.contracts import AnyItem, Event, Named, Page
 from integrations.ports.account import Reader, Writer
 
 Answer = Literal["accepted", "tentative", "declined"]
+# An answer to an invitation, and another time beside it.
+Reply = Literal["answer", "time"]
 
 
 def occurrence_id(series_id: str, start: datetime | date) -> str:
@@ -42,6 +44,11 @@ class CalendarReader(Reader, Protocol):
         """The event with this very id. Of one of a series: its own times, no `recurrence`, and
         the series in `series_id`, with a revision that a write to it must find. Raises NotFound
         where the series has none at that time, or the provider cannot tell one from the others."""
+        ...
+
+    def replies(self, event: Event) -> frozenset[Reply]:
+        """What who invites can be told from there: nothing else is to be suggested. `event` is as
+        the provider gave it, with its revision."""
         ...
 
 

@@ -230,6 +230,21 @@ def test_a_receiver_whom_postfix_refuses_refuses_all(opened: Callable[[str, str]
 
 
 @needs_rt
+def test_a_ticket_can_be_set_what_rt_takes_and_no_more(opened: Callable[[str, str], Any]) -> None:
+    rooms = opened("RT", "issues")
+    key = rooms.put_issue("The printer is on fire")
+
+    settable = rooms.reader.settable(rooms.reader.issue(key))
+    assert settable == {"priority": None, "labels": None}
+    rooms.writer.change_issue(
+        key, {"priority": "high", "labels": ["hot"]}, revision=None, key="remit-1"
+    )
+    for name, value in (("components", ["Paper"]), ("duplicate_of", "1")):
+        with pytest.raises(Rejected):
+            rooms.writer.change_issue(key, {name: value}, revision=None, key=f"remit-{name}")
+
+
+@needs_rt
 def test_what_rt_takes_in_part_is_left_to_a_person_and_what_it_does_not_take_is_refused(
     opened: Callable[[str, str], Any],
 ) -> None:

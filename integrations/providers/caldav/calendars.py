@@ -20,6 +20,7 @@ from integrations.providers.dav.session import session_of
 
 DATA = f"{C}calendar-data"
 FETCHED_AT_ONCE = 50
+STRONG = '"'  # what a version begins with that a write can be held to
 
 
 @dataclass(frozen=True, kw_only=True)

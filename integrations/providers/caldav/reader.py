@@ -9,10 +9,10 @@ from django.utils import timezone
 from integrations.contracts import AccountRef, AnyItem, Change, Event, Named, Page, Rejected
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound
-from integrations.ports.calendar import CalendarReader
+from integrations.ports.calendar import CalendarReader, Reply
 from integrations.ports.evidence import Evidence
 from integrations.providers.caldav import events, evidence
-from integrations.providers.caldav.calendars import Calendars
+from integrations.providers.caldav.calendars import STRONG, Calendars
 from integrations.providers.calendars.ids import place_id
 from integrations.providers.calendars.places import remember
 
@@ -43,6 +43,14 @@ class CalDavReader:
 
     def event(self, event_id: str) -> Event:
         return self._find(event_id, at=None)
+
+    def replies(self, event: Event) -> frozenset[Reply]:
+        """RFC 6638 passes on no other time."""
+        own = Calendars(self._account)
+        if not (own.server.schedules and event.revision.startswith(STRONG)):
+            return frozenset()
+        calendar = own.calendar_of(own.place(event.id).path)
+        return frozenset({"answer"}) if calendar.is_writable else frozenset()
 
     def correspondence(self, address: str) -> Correspondence:
         return Correspondence(address=address, received=0, sent=0)

@@ -18,7 +18,7 @@ from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import CalendarWrite
 from integrations.ports.calendar import Answer as Response, CalendarWriter
 from integrations.providers.caldav import edit, events
-from integrations.providers.caldav.calendars import Calendars
+from integrations.providers.caldav.calendars import STRONG, Calendars
 from integrations.providers.caldav.edit import Author
 from integrations.providers.calendars import writing
 from integrations.providers.calendars.ids import event_id as event_id_of, planned_in
@@ -33,7 +33,6 @@ class Edit(Protocol):
 
 
 _KEY = re.compile(r"[A-Za-z0-9-]{1,200}")
-STRONG = '"'
 
 
 class CalDavWriter:

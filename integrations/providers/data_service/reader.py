@@ -1,10 +1,10 @@
 """Reads through the External Data Service."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, get_args
 
 from integrations.contracts import (
     AccountRef,
@@ -29,7 +29,9 @@ from integrations.exceptions import Malformed, NotFound, Rejected
 from integrations.network import http
 from integrations.network.gate import Gate
 from integrations.ports.account import Reader
+from integrations.ports.calendar import Reply
 from integrations.ports.evidence import Evidence, NotPerformed, Performed
+from integrations.ports.issues import Sorting
 from integrations.ports.registry import DATA_SERVICE
 from integrations.providers.data_service.session import (
     M,
@@ -170,6 +172,12 @@ class DataServiceReader:
 
     def issue(self, key: str) -> Issue:
         return self._versioned(Issue, f"/jira/issues/{segment(key)}")
+
+    def settable(self, issue: Issue) -> Mapping[Sorting, Sequence[str] | None]:
+        return dict.fromkeys(get_args(Sorting)) if self._account.source == "jira" else {}
+
+    def replies(self, event: Event) -> frozenset[Reply]:
+        return frozenset(get_args(Reply)) if self._account.source == "calendar" else frozenset()
 
     def draft(self, draft_id: str) -> Draft:
         return self._versioned(Draft, f"/drafts/{segment(draft_id)}")

@@ -1,6 +1,6 @@
 """Reads of somebody's issues at GitHub."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
 from integrations.network.answers import parse, rows
 from integrations.ports.evidence import Evidence
-from integrations.ports.issues import IssuesReader
+from integrations.ports.issues import IssuesReader, Sorting
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
     RawComment,
@@ -80,6 +80,10 @@ class GitHubReader(TrackerReader):
     def comments(self, key: str) -> list[RawComment]:
         path = f"{path_of_issue(key)}/comments"
         return [parse(RawComment, one) for one in self.session.listed(path)]
+
+    def settable(self, issue: Issue) -> Mapping[Sorting, Sequence[str] | None]:
+        """Its issues have neither components nor priorities, and Remit links none there."""
+        return {"labels": None} if self.repository(issue.project_key).may_sort else {}
 
     def repository(self, project: str) -> Repository:
         return parse(Repository, self.session.get(path_of(project)))

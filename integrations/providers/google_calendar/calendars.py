@@ -20,7 +20,8 @@ from integrations.providers.google_calendar.answers import (
 from integrations.providers.google_calendar.events import KINDS, planned_of, read_said
 
 MAX_CALENDARS = 200
-READABLE = frozenset({"reader", "writer", "owner"})
+WRITABLE = frozenset({"writer", "owner"})
+READABLE = WRITABLE | {"reader"}
 NO_PRIMARY = "This user has no calendar of their own at Google."
 
 

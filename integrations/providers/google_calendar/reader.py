@@ -7,13 +7,13 @@ from typing import IO
 from integrations.contracts import AccountRef, AnyItem, Change, Event, Named, Page, Rejected
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound, Rejected as Refused
-from integrations.ports.calendar import CalendarReader
+from integrations.ports.calendar import CalendarReader, Reply
 from integrations.ports.evidence import Evidence
 from integrations.providers.calendars.ids import planned_in
-from integrations.providers.calendars.places import remember
+from integrations.providers.calendars.places import find_place, remember
 from integrations.providers.google_calendar import events, evidence
 from integrations.providers.google_calendar.answers import CalendarSaid
-from integrations.providers.google_calendar.calendars import Calendars
+from integrations.providers.google_calendar.calendars import WRITABLE, Calendars
 
 
 class GoogleCalendarReader:
@@ -49,6 +49,13 @@ class GoogleCalendarReader:
         if isinstance(found, Rejected):
             raise NotFound("the event cannot be read")
         return found
+
+    def replies(self, event: Event) -> frozenset[Reply]:
+        """Google takes no other time from a program."""
+        own = Calendars(self._account)
+        calendar = own.calendar_of(find_place(self._account, event.id).path)
+        can = bool(event.revision) and calendar.access in WRITABLE
+        return frozenset({"answer"}) if can else frozenset()
 
     def correspondence(self, address: str) -> Correspondence:
         return Correspondence(address=address, received=0, sent=0)

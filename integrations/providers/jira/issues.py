@@ -84,6 +84,23 @@ class RawIssue(Value):
     fields: Fields
 
 
+class Editable(Value):
+    """A field that can be changed. What values are like differs from field to field."""
+
+    allowedValues: Any = None  # noqa: N815  # Jira's name
+
+    @property
+    def names(self) -> list[str] | None:
+        """Of the values that Jira offers for it; None where it names none."""
+        if not isinstance(self.allowedValues, list):
+            return None
+        return [str(one["name"]) for one in self.allowedValues if "name" in one]
+
+
+class EditMeta(Value):
+    fields: Mapping[str, Editable] = Field(default_factory=dict)
+
+
 class Project(Value):
     key: Text
     name: Text = ""

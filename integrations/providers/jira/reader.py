@@ -1,6 +1,6 @@
 """Reads of somebody's issues at Jira."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -11,13 +11,16 @@ from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.network.outgoing import segment
 from integrations.ports.evidence import Evidence
-from integrations.ports.issues import IssuesReader
+from integrations.ports.issues import IssuesReader, Sorting
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
     FIELDS,
     Comments,
+    Editable,
+    EditMeta,
     RawIssue,
     address_of,
+    check_key,
     check_project,
     to_issue,
 )
@@ -65,6 +68,21 @@ class JiraReader(TrackerReader):
         found = parse(RawIssue, self.session.get(f"/issue/{segment(key)}", params))
         if not self.session.server.counts(found.fields.project.key):
             raise NotFound("the account leaves this project out")
+        return found
+
+    def editable(self, key: str) -> Mapping[str, Editable]:
+        """The fields that this user may change of the issue, by Jira's names."""
+        return parse(
+            EditMeta, self.session.get(f"/issue/{segment(check_key(key))}/editmeta")
+        ).fields
+
+    def settable(self, issue: Issue) -> Mapping[Sorting, Sequence[str] | None]:
+        """Remit links no issues there."""
+        fields = self.editable(issue.key)
+        names: tuple[Sorting, ...] = ("components", "labels", "priority")
+        found = {one: fields[one].names for one in names if one in fields}
+        if priorities := found.get("priority"):
+            found["priority"] = [one.lower() for one in priorities]
         return found
 
     def read(self, raw: RawIssue) -> Issue:

@@ -136,8 +136,7 @@ class JiraWriter:
         wanted = [name for name in NAMES if name in changes]
         if not wanted:
             return found
-        data = self._reader.session.get(f"{path}/editmeta")
-        editable = data.get("fields", {}) if isinstance(data, dict) else {}
+        editable = self._reader.editable(raw.key)
         for name in wanted:
             if NAMES[name] not in editable:
                 words = name.replace("_", " ")

@@ -1,6 +1,6 @@
 """Reads of somebody's tickets at Request Tracker."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.network.outgoing import segment
 from integrations.ports.evidence import Evidence
-from integrations.ports.issues import IssuesReader
+from integrations.ports.issues import IssuesReader, Sorting
 from integrations.providers.request_tracker import evidence, listing
 from integrations.providers.request_tracker.session import PER_PAGE, RtSession, items, session_of
 from integrations.providers.request_tracker.tickets import (
@@ -94,6 +94,13 @@ class RtReader(TrackerReader):
         if found.Queue.id not in queues:
             raise NotFound("the account leaves this queue out")
         return Seen(found, etag)
+
+    def settable(self, issue: Issue) -> Mapping[Sorting, Sequence[str] | None]:
+        """Tickets have no components, and Remit links none."""
+        found: dict[Sorting, Sequence[str] | None] = {"priority": None}
+        if self.raw(issue.key).ticket.labelled:
+            found["labels"] = None
+        return found
 
     def read(self, seen: Seen) -> Issue:
         """With what it began with, and its newest comments."""

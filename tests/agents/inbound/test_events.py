@@ -19,7 +19,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute import executor
 from guardrails.models import AllowedAction
 from integrations.contracts.events import ItemEvent
-from integrations.models import Delivery
+from integrations.models import Account, Delivery
 from knowledge.sync import accounting
 from knowledge.tasks import start_sync
 from tests.office import Office
@@ -122,6 +122,15 @@ def test_a_change_of_what_nobody_looked_at_is_looked_at_too(office: Office) -> N
 )
 def test_what_needs_no_answer_is_only_read(office: Office, fields: dict[str, Any]) -> None:
     arrive(office, "Budget round", by=NOOR, at=next_monday(10), **fields)
+    office.drain()
+    assert (states(), Turn.objects.count(), Step.objects.count()) == ([("processed", "")], 0, 0)
+
+
+def test_what_another_address_is_invited_by_is_not_answered_from_here(office: Office) -> None:
+    home = "maya@home.example"
+    Account.objects.filter(external_user_id="maya", source="gmail").update(address=home)
+    guests = [{"email": home, "status": "needs_action"}]
+    arrive(office, "Budget round", by=NOOR, at=next_monday(10), attendees=guests)
     office.drain()
     assert (states(), Turn.objects.count(), Step.objects.count()) == ([("processed", "")], 0, 0)
 

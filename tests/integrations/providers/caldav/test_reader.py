@@ -84,3 +84,14 @@ def test_an_event_that_is_gone_is_not_found(box: Box) -> None:
 def test_a_cursor_of_a_calendar_that_is_gone_has_expired(box: Box) -> None:
     with pytest.raises(CursorExpired):
         box.page(cursor="/nora/elsewhere/ x")
+
+
+def test_an_invitation_is_answered_where_the_server_tells_people_and_no_other_time_is(
+    box: Box,
+) -> None:
+    box.server.put("plan", event("Plan"))
+    plan = box.only()
+    told = frozenset() if box.server.name == "radicale" else {"answer"}
+
+    assert box.reader.replies(plan) == told
+    assert box.reader.replies(plan.model_copy(update={"revision": 'W/"1"'})) == frozenset()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.accounts import reads
-from integrations.contracts import AccountRef, Source
+from integrations.contracts import AccountRef, Event, Issue, Source
 from integrations.network import http
 from integrations.ports.registry import BY_SOURCE
 from integrations.providers.data_service.reader import DataServiceReader
@@ -157,3 +157,16 @@ def test_a_list_is_asked_for_from_when_and_where_on_and_how_much(
         ("GET", address, {"cursor": "c1", "limit": 7, "since": SINCE.isoformat()}),
         ("GET", address, {"limit": 7}),
     ]
+
+
+def test_what_can_only_be_read_is_neither_sorted_nor_answered() -> None:
+    now = datetime.now(UTC)
+    issue = Issue(id="1", key="PROJ-1", project_key="PROJ", created_at=now)
+    event = Event(id="1", start=now, end=now)
+
+    assert set(DataServiceReader(account("jira")).settable(issue)) == {
+        *("components", "labels", "priority", "duplicate_of")
+    }
+    assert DataServiceReader(account("github")).settable(issue) == {}
+    assert DataServiceReader(account("calendar")).replies(event) == {"answer", "time"}
+    assert DataServiceReader(account("gmail")).replies(event) == frozenset()

@@ -77,3 +77,10 @@ def test_members_are_those_who_may_be_given_an_issue(box: Box) -> None:
     assert found == [box.account.address, TOM, "ann@users.noreply.github.test"]
     with pytest.raises(NotFound):
         box.reader.members("octo/nowhere")
+
+
+def test_labels_alone_can_be_set_and_only_by_who_sorts_issues_there(box: Box) -> None:
+    own, other = (box.reader.issue(box.github.put(one, "Plan")) for one in (PLANS, OTHER))
+
+    assert box.reader.settable(own) == {"labels": None}
+    assert box.reader.settable(other) == {}

@@ -65,3 +65,15 @@ def test_what_is_gone_or_never_was_is_not_found(box: Box) -> None:
     for wanted in (id, f"{id}_20260316T100000Z", f"{id}_tomorrow", "event-0"):
         with pytest.raises(NotFound):
             box.reader.event(wanted)
+
+
+def test_an_invitation_is_answered_without_another_time_and_not_in_a_calendar_to_be_read(
+    box: Box,
+) -> None:
+    box.google.calendars[TEAM] = "reader"
+    box.google.put("plan", "Plan")
+    box.google.put("fair", "Fair", calendar=TEAM)
+    plan, fair = (box.reader.event(box.id_of(title)) for title in ("Plan", "Fair"))
+
+    assert box.reader.replies(plan) == {"answer"}
+    assert box.reader.replies(fair) == frozenset()

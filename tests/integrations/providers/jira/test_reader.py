@@ -71,3 +71,12 @@ def test_members_are_those_whose_address_is_shown(box: Box) -> None:
     found = [one.address for one in box.reader.members(PROJECT)]
 
     assert found == [box.account.address, "tom@office.test"]
+
+
+def test_what_can_be_set_is_what_jira_lets_this_user_change(box: Box) -> None:
+    issue = box.reader.issue(box.jira.put(PROJECT, "Plan"))
+    assert box.reader.settable(issue) == {"components": None, "labels": None, "priority": None}
+    box.jira.offered = {"priority": ["High", "Low"], "components": []}
+    box.jira.not_editable = {"labels"}
+
+    assert box.reader.settable(issue) == {"components": [], "priority": ["high", "low"]}
