@@ -48,7 +48,7 @@ class SuggestAnswer(Arguments):
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
     """What may be suggested about one: answers, and free times by their numbers, in words and
-    in the user's zone. `takes_times`: who invites can be told of one; else the person is told alone
+    in the user's zone. `takes_times`: who invites can hear of one; else the person alone hears
     when they are free. `because` are sentences about why, for the person."""
 
     seen: Seen

@@ -47,7 +47,7 @@ class CalendarReader(Reader, Protocol):
         ...
 
     def replies(self, event: Event) -> frozenset[Reply]:
-        """What who invites can be told from there: nothing else is to be suggested. `event` is as
+        """What who invites can hear from there: nothing else is to be suggested. `event` is as
         the provider gave it, with its revision."""
         ...
 
