@@ -155,9 +155,15 @@ def try_key() -> None:
 
 
 def wrap(tenant_id: UUID, key: bytes) -> bytes:
-    return aes_key_wrap(
-        wrapping_key(tenant_id, settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY), key
-    )
+    """Raises WrongVaultKey in a process that was given no key: nobody's secret would wrap it."""
+    secret = settings.LEDGER_VAULT_KEY or settings.LEDGER_KEY
+    if not secret:
+        raise WrongVaultKey(
+            f"This process ({settings.PROCESS}) has neither LEDGER_VAULT_KEY nor LEDGER_KEY, so it "
+            "can record nothing. Give it the key of the other programs, or set REMIT_PROCESS to "
+            "one that has it."
+        )
+    return aes_key_wrap(wrapping_key(tenant_id, secret), key)
 
 
 def unwrap(tenant_id: UUID, wrapped: bytes) -> AESGCM:

@@ -129,6 +129,15 @@ def test_with_another_vault_key_nothing_is_read_and_nothing_is_appended(
     assert len(selectors.recorded(action_id)) == 2
 
 
+def test_a_process_without_a_key_makes_none(
+    tenant_id: UUID, settings: Settings, fresh_keys: DataKeys
+) -> None:
+    settings.LEDGER_KEY = settings.LEDGER_VAULT_KEY = ""
+    with pytest.raises(ledger.LedgerUnavailable, match="neither LEDGER_VAULT_KEY nor LEDGER_KEY"):
+        append_action(tenant_id=tenant_id)
+    assert vault.load_wrapped(tenant_id) is None
+
+
 @pytest.mark.parametrize("command", ["export_ledger", "export_bundle"])
 def test_with_another_vault_key_nothing_is_exported_and_no_file_is_left(
     tenant_id: UUID, settings: Settings, fresh_keys: DataKeys, tmp_path: Path, command: str
