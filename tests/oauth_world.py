@@ -22,6 +22,11 @@ from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Reque
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc8628 import (
+    DeviceAuthorizationEndpoint,
+    DeviceCodeGrant,
+    DeviceCredentialDict,
+)
 from authlib.oauth2.rfc9207.parameter import IssuerParameter
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -135,6 +140,9 @@ class OAuthServer:
     lasts: int = 3600
     fail: list[int] = field(default_factory=list)  # statuses of the next answers of tokens
     extra: dict[str, Any] = field(default_factory=dict)
+    devices: dict[str, DeviceCredentialDict] = field(default_factory=dict)  # by device code
+    said: dict[str, bool] = field(default_factory=dict)  # yes or no, by the code typed in
+    hurried: int = 0  # how many of the next polls came too early
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -145,12 +153,19 @@ class OAuthServer:
             issuer=self.origin,
             authorize=f"{self.origin}/authorize",
             token=f"{self.origin}/token",
+            device=f"{self.origin}/device",
         )
 
     def reset(self) -> None:
         self.codes, self.given, self.renewals = {}, [], []
         self.most_at_once, self.lasts, self.fail, self.extra = 0, 3600, [], {}
+        self.devices, self.said, self.hurried = {}, {}, 0
         self.gate.set()
+
+    def type_in(self, user_code: str, *, agree: bool = True) -> None:
+        """The user has typed in the code, on a device of theirs, and says yes or no."""
+        assert any(one.get_user_code() == user_code for one in self.devices.values())
+        self.said[user_code] = agree
 
     def agree(self, page: str) -> dict[str, str]:
         """The user agrees at the page; the parameters that they come back with."""
@@ -185,6 +200,9 @@ class OAuthServer:
             if self.fail:
                 return self.fail.pop(0), {"error": "later"}
             asked = _Asked("POST", f"{self.origin}{path}", form)
+            if path == "/device":
+                begun = self._server.create_endpoint_response("device_authorization", asked)
+                return begun.status, begun.body
             said = self._server.create_token_response(asked)
             return said.status, {**said.body, **(self.extra if said.status == 200 else {})}
         finally:
@@ -213,6 +231,8 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # untyped
         )
         self.register_grant(_CodeGrant, [_Challenge(required=True)])
         self.register_grant(_RefreshGrant)
+        self.register_grant(_DeviceGrant)
+        self.register_endpoint(_DeviceEndpoint)
 
     def query_client(self, client_id: str) -> _Client | None:
         return _Client() if client_id == CLIENT_ID else None
@@ -288,6 +308,33 @@ class _RefreshGrant(grants.RefreshTokenGrant):  # type: ignore[misc]  # untyped
         refresh_token.used = True
 
 
+class _DeviceEndpoint(DeviceAuthorizationEndpoint):  # type: ignore[misc]  # untyped
+    CLIENT_AUTH_METHODS = ["client_secret_post"]
+
+    def get_verification_uri(self) -> str:
+        return f"{self.server.world.origin}/device-login"
+
+    def save_device_credential(self, client_id: str, scope: str, data: dict[str, Any]) -> None:
+        kept = DeviceCredentialDict(client_id=client_id, scope=scope, **data)
+        self.server.world.devices[data["device_code"]] = kept
+
+
+class _DeviceGrant(DeviceCodeGrant):  # type: ignore[misc]  # untyped
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_post"]
+
+    def query_device_credential(self, device_code: str) -> DeviceCredentialDict | None:
+        found: DeviceCredentialDict | None = self.server.world.devices.get(device_code)
+        return found
+
+    def query_user_grant(self, user_code: str) -> tuple[str, bool] | None:
+        said: dict[str, bool] = self.server.world.said
+        return ("nora", said[user_code]) if user_code in said else None
+
+    def should_slow_down(self, credential: DeviceCredentialDict) -> bool:
+        self.server.world.hurried -= 1
+        return bool(self.server.world.hurried >= 0)
+
+
 @contextlib.contextmanager
 def running_oauth() -> Iterator[OAuthServer]:
     world = OAuthServer()
@@ -295,14 +342,15 @@ def running_oauth() -> Iterator[OAuthServer]:
 
     def token(request: Request) -> Response:  # in a thread: a renewal may be held
         form = dict(parse_qsl(request.state.body.decode(), keep_blank_values=True))
-        status, body = world.ask("/token", form)
+        status, body = world.ask(request.url.path, form)
         return JSONResponse(body, status)
 
     async def read(request: Request) -> Response:
         request.state.body = await request.body()
         return await run_in_threadpool(token, request)
 
-    app = Starlette(routes=[Route("/token", read, methods=["POST"])])
+    paths = ("/token", "/device")
+    app = Starlette(routes=[Route(path, read, methods=["POST"]) for path in paths])
     with tempfile.TemporaryDirectory(prefix="remit-oauth-") as folder:
         pem = certificate(Path(folder))
         with serving(app, certificate=pem) as origin:

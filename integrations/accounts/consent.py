@@ -15,7 +15,9 @@ from django.core import signing
 from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Offer, Wish
 from integrations.contracts import Source
-from integrations.credentials import oauth
+from integrations.credentials import device_code, oauth
+from integrations.credentials.device_code import DeviceCode
+from integrations.credentials.oauth import Tokens
 from integrations.exceptions import Rejected
 from integrations.providers.connectable import Consent, Found
 
@@ -89,8 +91,27 @@ def finish(ticket: str, answer: Mapping[str, str], *, by: str) -> Finished:
         redirect=data["redirect"],
         verifier=data["verifier"],
     )
+    return _tried(wish, tokens)
+
+
+def begin_with_code(wish: Wish) -> DeviceCode:
+    """For who has no browser there: the user types the code in at the provider's page, wherever
+    they are. Raises what `begin` raises, and ProviderError."""
+    connecting.check(wish)
+    server = PLACES[wish.source].server
+    client = oauth.client_of(server)
+    return device_code.ask(server, client, scopes=PLACES[wish.source].scopes)
+
+
+def finish_with_code(wish: Wish, code: DeviceCode) -> Finished:
+    """Waits until the user has signed in. Raises what `finish` raises."""
+    server = PLACES[wish.source].server
+    return _tried(wish, device_code.wait(server, oauth.client_of(server), code))
+
+
+def _tried(wish: Wish, tokens: Tokens) -> Finished:
     with trials.place():
-        found = place.try_it(tokens, wish.address)
+        found = PLACES[wish.source].try_it(tokens, wish.address)
     offer = connecting.make_offer(wish, found.servers, secret=tokens.to_text())
     return Finished(wish=wish, found=found, offer=offer)
 

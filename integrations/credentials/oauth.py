@@ -38,7 +38,8 @@ SAID_CHARS = 200
 @dataclass(frozen=True, kw_only=True)
 class AuthorizationServer:
     """Where a provider's users sign in. `name` is that of its client in OAUTH_CLIENTS, `more` what
-    it wants to be asked beside the usual."""
+    it wants to be asked beside the usual. `device`: where codes for signing in on another device
+    are asked for; empty where it gives none for what Remit asks."""
 
     name: str
     label: str
@@ -46,6 +47,7 @@ class AuthorizationServer:
     authorize: str
     token: str
     more: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +163,12 @@ def exchange(
     """Tokens for a code. Raises ProviderError; Rejected where the server gives none that can be
     renewed."""
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect}
-    found = _tokens(_ask(server, client, {**form, "code_verifier": verifier}), refresh="")
+    return first_tokens(server, ask(server, client, {**form, "code_verifier": verifier}))
+
+
+def first_tokens(server: AuthorizationServer, content: bytes) -> Tokens:
+    """Raises Malformed, and Rejected for tokens that nobody can renew."""
+    found = read_tokens(content, refresh="")
     if not found.refresh:
         raise Rejected(f"{server.label} gave no lasting consent. Begin the sign-in again.")
     return found
@@ -171,7 +178,7 @@ def refresh(server: AuthorizationServer, client: Client, old: Tokens) -> Tokens:
     """New tokens in place of the old; many servers take the old ones no more from here on. Raises
     ProviderError, GrantEnded where the user has to sign in again."""
     form = {"grant_type": "refresh_token", "refresh_token": old.refresh}
-    found = _tokens(_ask(server, client, form), refresh=old.refresh)
+    found = read_tokens(ask(server, client, form), refresh=old.refresh)
     return Tokens(
         access=found.access,
         refresh=found.refresh,
@@ -194,16 +201,21 @@ class _Refusal(BaseModel):
     error: str = Field(max_length=SAID_CHARS)
 
 
-def _ask(server: AuthorizationServer, client: Client, form: Mapping[str, str]) -> bytes:
-    parts = urlsplit(server.token)
+def ask(
+    server: AuthorizationServer, client: Client, form: Mapping[str, str], *, url: str = ""
+) -> bytes:
+    """What the server answers, where tokens are given or at another `url` of its own. Raises
+    ProviderError; Rejected with the server's own code for why in `said`."""
+    url = url or server.token
+    parts = urlsplit(url)
     if parts.scheme != "https":
         raise NotPermitted("Tokens are asked for over https:// alone.")
     sent = {**form, "client_id": client.id, "client_secret": client.secret}
     answer = http.exchange(
         http.client(f"{parts.scheme}://{parts.netloc}"),
         "POST",
-        server.token,
-        address=outgoing.public_address(server.token),
+        url,
+        address=outgoing.public_address(url),
         content=urlencode(sent).encode(),
         headers={
             "Content-Type": "application/x-www-form-urlencoded",
@@ -223,7 +235,7 @@ def _ask(server: AuthorizationServer, client: Client, form: Mapping[str, str]) -
 
 
 def _refusal(server: AuthorizationServer, content: bytes) -> NotPermitted | Rejected:
-    error = _parse(_Refusal, content).error
+    error = parse(_Refusal, content).error
     if error == "invalid_grant":
         return GrantEnded(f"{server.label} takes this sign-in no more.")
     if error in ("invalid_client", "unauthorized_client"):
@@ -232,8 +244,8 @@ def _refusal(server: AuthorizationServer, content: bytes) -> NotPermitted | Reje
     return Rejected(f"{server.label} refused the sign-in ({error}).", said=error)
 
 
-def _tokens(content: bytes, *, refresh: str) -> Tokens:
-    found, now = _parse(_Answer, content), timezone.now()
+def read_tokens(content: bytes, *, refresh: str) -> Tokens:
+    found, now = parse(_Answer, content), timezone.now()
     if found.token_type.lower() != "bearer":
         raise Malformed("a token of a kind that Remit does not know")
     ends = found.refresh_token_expires_in
@@ -246,7 +258,7 @@ def _tokens(content: bytes, *, refresh: str) -> Tokens:
     )
 
 
-def _parse(model: Any, content: bytes) -> Any:
+def parse(model: Any, content: bytes) -> Any:
     try:
         return model.model_validate_json(content)
     except ValidationError as error:

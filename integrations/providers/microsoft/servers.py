@@ -12,6 +12,7 @@ MICROSOFT = AuthorizationServer(
     issuer=f"{_SIGN_IN}/v2.0",
     authorize=f"{_SIGN_IN}/oauth2/v2.0/authorize",
     token=f"{_SIGN_IN}/oauth2/v2.0/token",
+    device=f"{_SIGN_IN}/oauth2/v2.0/devicecode",
     more={"prompt": "select_account"},
 )
 GRAPH_API = "https://graph.microsoft.com/v1.0"

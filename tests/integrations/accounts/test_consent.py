@@ -21,7 +21,7 @@ from integrations.accounts import consent, health, reads
 from integrations.credentials import credentials
 from integrations.credentials.oauth import Tokens
 from integrations.exceptions import SignInNeeded
-from integrations.management.commands import connect_google
+from integrations.management import sign_in
 from integrations.models import Account, Credential, Organisation, ServiceToken
 from integrations.network import http
 from integrations.providers.connectable import Found
@@ -255,7 +255,7 @@ def test_over_the_api_a_password_is_not_taken_for_it(
 def test_the_command_waits_for_the_browser_to_come_back(
     server: OAuthServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wait = connect_google.WayBack.wait
+    wait = sign_in.WayBack.wait
 
     def browser(page: str) -> None:
         answer = server.agree(page)
@@ -271,7 +271,7 @@ def test_the_command_waits_for_the_browser_to_come_back(
         oauth_world.REDIRECTS.append(more["redirect"])
         return found
 
-    def waited(back: connect_google.WayBack) -> Any:
+    def waited(back: sign_in.WayBack) -> Any:
         there = threading.Thread(target=browser, args=(pages[-1],))
         there.start()
         try:
@@ -280,7 +280,7 @@ def test_the_command_waits_for_the_browser_to_come_back(
             there.join(10)
 
     monkeypatch.setattr(consent, "begin", begun)
-    monkeypatch.setattr(connect_google.WayBack, "wait", waited)
+    monkeypatch.setattr(sign_in.WayBack, "wait", waited)
     said = run_command("connect_google", ADDRESS, user="nora", organisation="acme")
 
     assert "Signed in at gmail.test: 0 mails in the inbox." in said
