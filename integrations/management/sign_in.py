@@ -13,7 +13,7 @@ from integrations.accounts import connecting, consent
 from integrations.accounts.connecting import Wish
 from integrations.accounts.consent import Finished
 from integrations.contracts import Source
-from integrations.management.commands import connect_mailbox
+from integrations.management.sentences import sentences
 from integrations.models import Organisation
 from integrations.ports.registry import BY_SOURCE
 from integrations.providers.connectable import Found
@@ -64,7 +64,7 @@ class SignInCommand(BaseCommand):
             source=self.sources[options["what"]],
         )
         sign_in = self.with_code if options["device_code"] else self.in_browser
-        with connect_mailbox.sentences():
+        with sentences():
             finished = sign_in(wish, options)
             self.say(finished.found)
             if options["try_only"]:

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
+from integrations.management.sentences import sentences
 from integrations.models import Organisation
 from integrations.providers.carddav import trial
 
@@ -39,7 +40,7 @@ class Command(BaseCommand):
             user_name=user_name,
             source="carddav",
         )
-        with connect_mailbox.sentences():
+        with sentences():
             url = options["url"]
             found = (trial.read_url(url),) if url else trial.find_urls(address)
             secret = connect_mailbox.password()

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
+from integrations.management.sentences import sentences
 from integrations.models import Organisation
 from integrations.providers.webdav import trial
 from integrations.providers.webdav.trial import Tried
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             time_zone=options["time_zone"],
             source="webdav",
         )
-        with connect_mailbox.sentences():
+        with sentences():
             url = trial.read_url(options["url"])
             secret = connect_mailbox.password()
             connecting.check(wish)

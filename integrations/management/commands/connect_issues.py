@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
+from integrations.management.sentences import sentences
 from integrations.models import Organisation
 from integrations.ports.registry import PROVIDER_OF
 from integrations.providers.connectable import Found, Given
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             time_zone=options["time_zone"],
             source=TRACKERS[options["tracker"]],
         )
-        with connect_mailbox.sentences():
+        with sentences():
             secret = connect_mailbox.password()
             connecting.check(wish)
             found = self.tried(wish, secret, options)

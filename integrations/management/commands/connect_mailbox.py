@@ -3,19 +3,17 @@
 import getpass
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Offer, Wish
 from integrations.contracts.servers import Server, read_server
-from integrations.credentials import sealing
 from integrations.exceptions import ProviderError
+from integrations.management.sentences import sentences
 from integrations.models import Organisation
 from integrations.ports.evidence import Ability
 from integrations.providers.imap import discovery, trial
@@ -117,22 +115,6 @@ class Command(BaseCommand):
         self.stdout.write(f"Signed in at {server}: {mails} mails in the inbox.")
         for one in abilities:
             self.stdout.write(f"  {one.grade or '-'}  {one.what}. {one.why}")
-
-
-@contextmanager
-def sentences() -> Iterator[None]:
-    """What keeps an account from being connected, as a command says it."""
-    try:
-        yield
-    except ProviderError as error:
-        raise CommandError(str(error)) from error
-    except sealing.BadKey as error:
-        raise CommandError(
-            "Set CREDENTIALS_PUBLIC_KEY, so that the password can be sealed. `manage.py "
-            "make_credential_keys` makes a pair."
-        ) from error
-    except ValidationError as error:
-        raise CommandError(" ".join(error.messages)) from error
 
 
 def password() -> str:
