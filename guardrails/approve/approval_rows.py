@@ -109,8 +109,25 @@ def no_longer_waiting(row: Approval) -> ApprovalConflict:
     return ApprovalConflict(f"This is no longer waiting: {handling[:1].lower()}{handling[1:]}.")
 
 
+def record_first_yes(row: Approval) -> None:
+    """The first of two yeses, as a row of the ledger: once, no matter who finishes it."""
+    with transaction.atomic():
+        Approval.objects.select_for_update().only("id").get(id=row.id)  # as in `record`
+        if not any(phase.decision_reason == "first_yes" for phase in recorded(row.action_id)):
+            remark(
+                row,
+                reason="first_yes",
+                by=row.first_yes_by,
+                external_user_id=row.first_yes_as,
+                payload={"yes": "1 of 2"} | _bound(row, said_in=row.first_yes_in),
+            )
+
+
 def record(row: Approval) -> None:
-    """What was decided, as a row of the ledger: once, no matter who finishes it."""
+    """What was decided, as a row of the ledger: once, no matter who finishes it. The first of two
+    yeses stands there before."""
+    if row.first_yes_at:
+        record_first_yes(row)
     with transaction.atomic():
         # Two processes may finish one decision; the second waits here for the first's row.
         noted = Approval.objects.select_for_update().values_list("in_ledger", flat=True)
@@ -122,14 +139,17 @@ def record(row: Approval) -> None:
 def _record(row: Approval) -> None:
     status, reason = DECISIONS.get(State(row.state), ("recorded", "approved"))
     payload: dict[str, Any] = {
-        "description": row.description,
-        "digest": row.digest,
+        **_bound(row, said_in=row.said_in),
         "question": str(row.question),
         "seconds_to_decide": round(row.seconds_to_decide, 3),
         **_as_user(row.decided_as),
     }
-    if row.said_in:
-        payload |= {"confirmed": "in words", "message_id": row.said_in}
+    if row.first_yes_at and reason == "approved":
+        payload |= {
+            "yes": "2 of 2",
+            "first_yes_by": row.first_yes_by,
+            "first_yes_as": row.first_yes_as,
+        }
     if row.state == State.REJECTED:
         payload["person_said"] = row.decision_reason
     revision = Approval.objects.filter(revises=row).first()
@@ -137,6 +157,12 @@ def _record(row: Approval) -> None:
         payload["replaced_by"] = str(revision.action_id)
     if not any(phase.decision_reason == reason for phase in recorded(row.action_id)):
         _append(row, status=status, reason=reason, by=row.decided_by, payload=payload)
+
+
+def _bound(row: Approval, *, said_in: str) -> dict[str, Any]:
+    """What was shown to who said it, and the message in which they said it."""
+    in_words = {"confirmed": "in words", "message_id": said_in} if said_in else {}
+    return {"description": row.description, "digest": row.digest, **in_words}
 
 
 def remark(

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from audit.ledger.ids import uuid7
 from guardrails.actions.base import InvalidArguments
+from guardrails.approve import second_yes
 from guardrails.approve.approval_rows import (
     CLAIMED,
     ApprovalConflict,
@@ -52,7 +53,8 @@ def confirm(
     external_user_id: str | None = None,
     digest: str | None = None,
 ) -> ActionResult:
-    """A person says yes: decide again under the present policy, execute, give the result.
+    """A person says yes: decide again under the present policy, execute, give the result. Where two
+    people have to say yes, the first one's is kept and the result is `pending`.
 
     With `external_user_id` only approvals in that user's hands are found; with `digest` the
     word counts only for exactly what was shown. The same answer again gives the same result;
@@ -129,6 +131,8 @@ def decide(
         if word == "edit":
             return replace(_revise(row, decided_by, external_user_id, changes or {}), late=late)
         _decline(row, decided_by, external_user_id, reason)
+    except second_yes.NotTheSecond as error:
+        return replace(second_yes.waiting(row), sentence=str(error))
     except ApprovalConflict:
         log.info("guardrails.approval_conflict approval=%s", approval_id)
         row.refresh_from_db(fields=CLAIMED)
@@ -158,9 +162,15 @@ def _accept(
     with one_at_a_time(row.action_id):
         now = timezone.now()
         in_time = Q(expires_at=None) | Q(expires_at__gt=now)
+        condition = in_time
+        if row.people_needed > 1 and row.state == State.PENDING:
+            given: dict[str, Any] = {"condition": in_time, "now": now, "said_in": said_in}
+            if second_yes.is_missing(row, by, external_user_id, **given):
+                return second_yes.waiting(row)
+            condition &= Q(first_yes_at__isnull=False)
         claimed = claim(
             row,
-            in_time,
+            condition,
             state=State.APPROVED,
             by=by,
             now=now,

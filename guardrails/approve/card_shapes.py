@@ -72,5 +72,8 @@ class WaitingCard(serializers.Serializer[Any]):
     digest = serializers.CharField(help_text="Send it back to bind the answer to what was shown.")
     reason = serializers.CharField(help_text="Why a person is asked.")
     agent_said = serializers.CharField(help_text="The model's own reason. It is not evidence.")
+    yeses = serializers.CharField(
+        help_text="Where two people have to say yes: how many have, who and when. Or empty."
+    )
     delegated = serializers.CharField(help_text="To whom and by whom, in words; or empty.")
     expires_at = serializers.DateTimeField(allow_null=True)

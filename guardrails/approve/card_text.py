@@ -15,6 +15,8 @@ def lines(card: ApprovalCard) -> Iterator[str]:
     yield card.heading
     if card.about:
         yield fill("Somebody's words for it: %(text)s", text=card.about)
+    if card.yeses:
+        yield card.yeses
     targets = [one for one in card.values if one.is_target]
     yield from (_value(one) for one in sorted(targets, key=lambda one: not one.is_new))
     for one in card.exposures:

@@ -31,6 +31,8 @@ WORDS = {
 }
 CONFIRMED, CONFIRMED_IN_WORDS = "Confirmed", "Confirmed in words"
 BY_PERSON, BY_CLOCK = "%(what)s by %(who)s at %(time)s", "%(what)s at %(time)s"
+BOTH = "%(what)s by %(first)s at %(first_time)s and by %(who)s at %(time)s"
+YESES, YES_OF = "%(said)s of 2 yes", "%(count)s: %(who)s, %(time)s"
 DELEGATED = "Delegated to %(who)s by %(by)s at %(time)s"
 UNKNOWN = "NEW: nobody typed or listed the address itself; the agent brought it up"
 IN_CHANGE = "typed by the person who changed what the agent proposed"
@@ -106,6 +108,7 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
         proposed=row.origin.get("proposed", {}),
         agent_said=visible(str(row.origin.get("reason", ""))),
         handled=handled(row, zone=zone),
+        yeses=count_yeses(row, zone=zone),
         delegated=delegated(row, zone=zone),
         seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
     )
@@ -144,7 +147,23 @@ def handled(row: Approval, *, zone: str) -> str:
         "who": named(row.decided_by, row.decided_as),
         "time": moment(row.decided_at, zone),
     }
+    if row.first_yes_at and row.state not in WORDS:
+        said["first"] = named(row.first_yes_by, row.first_yes_as)
+        said["first_time"] = moment(row.first_yes_at, zone)
+        return gettext(BOTH) % said
     return gettext(BY_CLOCK if row.state == State.EXPIRED else BY_PERSON) % said
+
+
+def count_yeses(row: Approval, *, zone: str) -> str:
+    """“1 of 2 yes: Maya, 2026-01-05 10:42 UTC”, in the language that is spoken; empty where one
+    person decides, and once two have."""
+    if row.people_needed < 2 or (row.decided_at and row.state not in WORDS):
+        return ""
+    count = fill(YESES, said=1 if row.first_yes_at else 0)
+    if row.first_yes_at is None:
+        return count
+    who, time = named(row.first_yes_by, row.first_yes_as), moment(row.first_yes_at, zone)
+    return fill(YES_OF, count=count, who=who, time=time)
 
 
 def delegated(row: Approval, *, zone: str) -> str:

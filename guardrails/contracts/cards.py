@@ -86,6 +86,7 @@ class ApprovalCard:
     decided_by: str
     decision_reason: str  # what the person said to it
     handled: str
+    yeses: str  # where two people have to say yes: how many have, who and when; or empty
     seconds_to_decide: float | None
     delegated_to: str
     delegated: str

@@ -132,6 +132,12 @@ class PolicySnapshot:
         general = self._allowed_actions.get((action_type, ""))
         return self._allowed_actions.get((action_type, resource_type), general)
 
+    def people_needed(self, action_type: str, resource_type: str) -> int:
+        """How many different people have to say yes where one is asked: the strictest counts."""
+        allowed = self.allowed_action(action_type, resource_type)
+        rows = (*((allowed,) if allowed else ()), *self.limits(action_type))
+        return max((one.people_needed for row in rows for one in row.conditions), default=0) or 1
+
     def listed_targets_for(
         self, action_type: str, resource_type: str, source: str
     ) -> tuple[ListedTarget, ...]:

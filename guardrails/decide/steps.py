@@ -30,11 +30,12 @@ def next_step(
     now: datetime,
     changed: bool = False,
     may_ask: bool = True,
+    lacks_people: bool = False,
 ) -> tuple[Step, Decision]:
     """The step, and the decision it rests on. `digest` is what is to be done now, `confirmed`
     what a person said yes to (None: nobody did), `held_until` when its time had come. `changed`
-    says that the object is no longer as it was when that was decided, and `may_ask` that what set
-    this off can make Remit ask a person."""
+    says that the object is no longer as it was when that was decided, `may_ask` that what set
+    this off can make Remit ask a person, and `lacks_people` that fewer said yes than have to."""
     passes = held_until is not None and decision.reason in PASSING
     if held_until is not None and passes and now <= held_until + PATIENCE:
         return "wait", decision
@@ -50,6 +51,8 @@ def next_step(
         return "ask", decision
     if confirmed is not None and confirmed != digest:
         return "refuse", refused(decision, "changed_since_asked")
+    if confirmed is not None and lacks_people:
+        return "refuse", refused(decision, "second_yes_missing")
     return "hold" if decision.hold_seconds and held_until is None else "perform", decision
 
 

@@ -21,8 +21,10 @@ from guardrails.decide.questions import (
     why_no_room,
     why_too_often,
 )
+from guardrails.decide.two_people import doubt_second
 from guardrails.facts.phrases import wordings
 from guardrails.facts.reasons import sentence
+from guardrails.gather import persons
 from guardrails.gather.judgement import Judgement
 from guardrails.gather.usage import run_of
 from guardrails.models import Approval
@@ -99,6 +101,7 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
             side_effects=list(decision.side_effects),
             exposures=[one.plain() | {"passage": one.passage} for one in decision.exposures],
             digest=judgement.digest,
+            people_needed=judgement.people_needed,
             policy_digest=decision.policy_digest,
             description=judgement.description,
             reason=decision.sentence,
@@ -196,6 +199,20 @@ def _supersede(request: ActionRequest, now: datetime) -> Approval | None:
         decided_as=origin.edited_as,
     )
     return Approval.objects.get(action_id=origin.revises) if changed else None
+
+
+def was_said_by_two(approval_id: UUID, *, digest: str) -> bool:
+    """Whether two different people confirmed exactly this, the second neither whose account it is
+    nor who asked for it. Looked up anew, so that nothing is done on the word of one."""
+    row = Approval.objects.filter(id=approval_id, digest=digest, first_yes_at__isnull=False).first()
+    if row is None or row.state != Approval.State.APPROVED:
+        return False
+    doubt = doubt_second(
+        persons.find_names(row.decided_by, row.decided_as, row.organisation_id),
+        first=frozenset(row.first_yes_names or ()),
+        requesters=persons.find_requesters(row),
+    )
+    return not doubt
 
 
 def waiting_as(approval_id: UUID, request: ActionRequest) -> ActionResult | None:

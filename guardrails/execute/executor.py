@@ -99,6 +99,12 @@ class Try:
         """What is to be done, and the judgement that it rests on: where the object was changed
         while the action was held, with what was changed."""
         changes = held_sends.changes(self.held, judgement.facts)
+        word = self.confirmation
+        lacks = (
+            word is not None
+            and judgement.people_needed > 1
+            and not approval_requests.was_said_by_two(word.approval_id, digest=word.digest)
+        )
         step, decision = steps.next_step(
             judgement.decision,
             already_so=judgement.nothing_to_do,
@@ -108,6 +114,7 @@ class Try:
             now=now,
             changed=bool(changes),
             may_ask=self.request.origin.trigger not in FROM_CONTENT,
+            lacks_people=lacks,
         )
         differences = (*changes, *judgement.differences)
         return step, replace(judgement, decision=decision, differences=differences)

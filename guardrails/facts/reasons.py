@@ -109,6 +109,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
     Reason("interrupted", "Interrupted before the provider did anything."),
     Reason("approved", "A person said yes."),
+    Reason("first_yes", "One of two people said yes. Another one has to say it too."),
+    Reason("second_yes_missing", "Two people have to say yes, and only one did."),
     Reason("cannot_tell", "The provider cannot tell yet whether it did this."),
     Reason("unresolved", "Nobody could find out whether the provider did this: please check."),
     Reason("found_done", "The provider's history says that this was done."),

@@ -69,6 +69,13 @@ class Judgement:
     nothing_to_do: bool = False
     shadow: Mapping[str, Any] = field(default_factory=dict)  # guardrails.gather.shadow
 
+    @property
+    def people_needed(self) -> int:
+        """How many different people have to say yes where one is asked."""
+        if self.policy is None or self.action is None:
+            return 1
+        return self.policy.people_needed(self.action.name, self.action.resource_type)
+
 
 NAMELESS = "(no name)"
 Claim = Callable[[Judgement, Use, datetime], None]

@@ -116,6 +116,28 @@ class Approval(models.Model):
         max_length=64, blank=True, help_text="The chat message in which it was confirmed in words."
     )
     decision_reason = models.TextField(blank=True, help_text="What the person said about it.")
+    people_needed = models.PositiveSmallIntegerField(
+        default=1, db_default=1, help_text="How many different people have to say yes."
+    )
+    first_yes_at = models.DateTimeField(null=True, blank=True)
+    first_yes_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    first_yes_as = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The user for whom the first of two yeses was given.",
+    )
+    first_yes_in = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The chat message in which the first of two yeses was given.",
+    )
+    first_yes_names = models.JSONField(
+        null=True, blank=True, editable=False, help_text="Every name of who gave it."
+    )
     delegated_to = models.CharField(
         max_length=200, blank=True, help_text="user:…, operator:… or group:…: who decides now."
     )

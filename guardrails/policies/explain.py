@@ -132,6 +132,8 @@ def _strictest(
         return "ask", "The organisation's ceiling asks."
     if allowed_action is not None and allowed_action.mode == "ask":
         return "ask", "The allowed action says so."
+    if policy.people_needed(action.name, action.resource_type) > 1:
+        return "ask", "Two people have to say yes."
     return "allow", "The allowed action says so."
 
 

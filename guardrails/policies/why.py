@@ -74,6 +74,7 @@ REMEDIES: Mapping[str, str] = {
     "too_many_asks_about_it": "What waits about the same mail, file or person would have to be "
     "decided first, or the user would have to ask for it in words of their own.",
     "too_many_asks_waiting": "What waits for this user would have to be decided first.",
+    "second_yes_missing": "Another person would have to say yes too.",
     "changed_since_asked": "The person would have to be asked again, about what it is now.",
     "changed_while_held": "It would have to be asked for again, about what it is now.",
     "changed_meanwhile": "It would have to be asked for again, about what it is now.",

@@ -115,6 +115,7 @@ STRATEGIES: Mapping[str, Raw] = {
         ),
     ),
     "opt_in": kind("opt_in", feature=st.sampled_from(["auto-drafts", "beta"])),
+    "two_people": kind("two_people"),
     "rate": kind("rate", max=counts, per=st.sampled_from(["hour", "day"])),
     "new_receivers_per_day": kind("new_receivers_per_day", max=st.integers(0, 4)),
     "receivers_per_run": kind("receivers_per_run", max=counts),

@@ -246,7 +246,7 @@ def report_errors(request: HttpRequest) -> Iterator[None]:
 
 
 def is_done(result: Any) -> bool:
-    return result.status in ("succeeded", "noop") or result.reason == "rejected"
+    return result.status in ("succeeded", "noop") or result.reason in ("rejected", "first_yes")
 
 
 def tell(request: HttpRequest, description: str, sentence: str, *, done: bool) -> None:

@@ -15,7 +15,7 @@ from unfold.decorators import display
 from guardrails.admin.approvals import approval_page, approval_views
 from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
 from guardrails.admin.base import ActionRowAdmin
-from guardrails.approve import cards
+from guardrails.approve import cards, second_yes
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
@@ -197,6 +197,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         context = approval_page.context(row)
         context["revision"] = Approval.objects.filter(revises=row).first()
         context["may_decide"] = may_decide(request)
+        context["why_not_yes"] = second_yes.why_not(row, operator(request))
         context["like"] = approval_page.like_ones(row)
         context["is_another"] = request.GET.get("digest", row.digest) != row.digest
         if context["may_decide"]:

@@ -49,6 +49,8 @@ def _by_wish(case: Case) -> Iterator[str]:
         yield phrase("The policy says so.")
     if any(limit.mode == "ask" for limit in case.limits):
         yield phrase("The organisation's ceiling says so.")
+    if case.people_needed > 1:
+        yield phrase("Two people have to say yes.")
     if case.request.origin.tighten:
         yield phrase("The agent asked for it.")
 
@@ -207,7 +209,7 @@ def may_ask(case: Case) -> Check:
     passed = not case.from_content or (
         bool(case.receivers) and all(_is_listed(case, one.path) for one in case.receivers)
     )
-    if not passed and (case.mode == "ask" or any(limit.mode == "ask" for limit in case.limits)):
+    if not passed and _asks_by_policy(case):
         reaches_nobody_new = all(
             one.path in case.in_thread or _is_listed(case, one.path) for one in case.receivers
         )
@@ -218,6 +220,11 @@ def may_ask(case: Case) -> Check:
         detail="A mail sets off a question where the policy asks, about what reaches nobody new; "
         "or about an answer to a listed sender.",
     )
+
+
+def _asks_by_policy(case: Case) -> bool:
+    modes = (case.mode, *(limit.mode for limit in case.limits))
+    return "ask" in modes or case.people_needed > 1
 
 
 def _is_listed(case: Case, path: str) -> bool:

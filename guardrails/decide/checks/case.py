@@ -136,6 +136,11 @@ class Case:
         return self.known
 
     @property
+    def people_needed(self) -> int:
+        """How many different people have to say yes where one is asked."""
+        return self.policy.people_needed(self.action.name, self.action.resource_type)
+
+    @property
     def from_content(self) -> bool:
         return self.request.origin.trigger in FROM_CONTENT
 

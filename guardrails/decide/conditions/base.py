@@ -156,6 +156,12 @@ class Condition(BaseModel, ABC):
         return False
 
     @property
+    def people_needed(self) -> int:
+        """How many different people have to say yes before anything is done; 0: it says nothing of
+        that."""
+        return 0
+
+    @property
     def unasked_receivers(self) -> Literal["", "mark", "leave_out"]:
         """What becomes of a draft's receivers about whom nobody was asked; empty: it says nothing
         of that."""
@@ -282,6 +288,7 @@ class Unreadable:
     lets_plain_text_out: ClassVar[bool] = False
     lets_listed_lists_in: ClassVar[bool] = False
     lets_own_go: ClassVar[bool] = False
+    people_needed: ClassVar[int] = 0
     sentence: ClassVar[str] = phrase("a condition that cannot be read holds")
 
     def lets_out(self, exposure: Exposure) -> bool:

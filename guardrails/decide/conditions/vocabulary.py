@@ -27,6 +27,7 @@ from guardrails.decide.conditions.objects.owner import Owner
 from guardrails.decide.conditions.objects.place import Place
 from guardrails.decide.conditions.objects.removing import Removing
 from guardrails.decide.conditions.objects.trigger import StartedBy
+from guardrails.decide.conditions.objects.two_people import TwoPeople
 from guardrails.decide.conditions.rates.asks_per_run import AsksPerRun
 from guardrails.decide.conditions.rates.deletes_per_hour import DeletesPerHour
 from guardrails.decide.conditions.rates.rate import Rate
@@ -96,6 +97,7 @@ CONDITIONS: tuple[type[Condition], ...] = (
     AsksPerRun,
     SumPerDay,
     OptIn,
+    TwoPeople,
 )
 BY_KIND: Mapping[str, type[Condition]] = {
     condition.model_fields["kind"].annotation.__args__[0]: condition  # type: ignore[union-attr]

@@ -165,6 +165,7 @@ function judged(action) {
     rest.length ? listValues(rest) : null,
     action.user_said ? el("figure", {}, el("figcaption", {}, "The user's words"),
       el("blockquote", { dir: "auto" }, action.user_said)) : null,
+    action.yeses ? el("p", {}, `${visible(action.yeses)}.`) : null,
     action.delegated ? el("p", {}, `${visible(action.delegated)}.`) : null,
     action.expires_at
       ? el("p", {}, `Expires ${new Date(action.expires_at).toUTCString()}`) : null,

@@ -19,7 +19,7 @@ from agents.journal.suggestions import State
 from agents.models import Turn
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
-from guardrails.approve import cards
+from guardrails.approve import cards, second_yes
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
 from integrations.llm import metering
@@ -54,6 +54,8 @@ SENTENCES_SAID = {
     *(metering.SENTENCE, WAITS_ALREADY, whom.QUESTION),
     *cards.WORDS.values(),
     *(cards.CONFIRMED, cards.CONFIRMED_IN_WORDS, cards.BY_PERSON, cards.BY_CLOCK),
+    *(cards.BOTH, cards.YESES, cards.YES_OF),
+    *(second_yes.UNKNOWN, second_yes.SAID_ALREADY, second_yes.NOT_THE_SECOND),
 }
 
 

@@ -23,7 +23,7 @@ from tests.guardrails.kinds import STRATEGIES, any_condition
 from tests.guardrails.values import ADA, ME, NOW, STRANGER, email, facts
 
 # What looks at nothing but the request and the clock, which are always known.
-ALWAYS_KNOWN = frozenset({"trigger", "business_hours"})
+ALWAYS_KNOWN = frozenset({"trigger", "business_hours", "two_people"})
 DOCUMENT = Document(id="doc-1", created_at=NOW, modified_at=NOW, owner=ME, name="Plan")
 EVENT = Event(id="event-1", title="Lunch", start=NOW, end=NOW, created_by=ME)
 ISSUE = Issue(id="1", key="PROJ-1", project_key="PROJ", created_at=NOW, reporter=ADA)

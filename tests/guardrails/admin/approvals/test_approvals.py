@@ -338,3 +338,22 @@ def test_a_long_inbox_takes_as_many_queries_as_a_short_one(
 
     assert page.count("“User Auth”") == 50  # a page of it
     assert len(many) == len(few)
+
+
+def test_who_said_the_first_of_two_yeses_has_no_button_for_the_second(office: Office) -> None:
+    office.permit("create_jira_task", conditions=[{"kind": "two_people"}])
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    row = ask_for(office, "User Auth")
+    maya, ben = (log_in(name, "view_approval", "change_approval") for name in ("maya", "ben"))
+    page, yes = at("change", row.pk), {"word": "confirm", "digest": row.digest}
+    assert "0 of 2 yes. Two people have to say yes before anything is done." in text(maya.get(page))
+
+    told = text(maya.post(at("decide", row.pk), yes, follow=True))
+
+    assert "1 of 2 yes: operator maya, " in told
+    assert "You have said yes. Another person has to say it too." in told
+    assert ('id="approval-confirm"' in told, office.calls()) == (False, [])
+    assert 'id="approval-confirm"' in text(ben.get(page))
+    told = text(ben.post(at("decide", row.pk), yes, follow=True))
+    assert " and by operator ben at " in told
+    assert len(office.calls()) == 1
