@@ -232,7 +232,8 @@ def status_labels(office: Office) -> dict[str, str]:
 
 def test_a_single_choice_label_takes_the_others_off_in_the_same_call(office: Office) -> None:
     labels = status_labels(office)
-    email_id = office.receive(labels=["INBOX", labels["To Reply"], "label_team"])
+    email_id = office.receive(thread_id="t", labels=["INBOX", labels["To Reply"], "label_team"])
+    other_id = office.receive(thread_id="t", labels=["SENT", labels["Awaiting Reply"]])
     office.permit("classify")
 
     arguments = {"email_id": email_id, "label_id": labels["FYI"]}
@@ -241,11 +242,15 @@ def test_a_single_choice_label_takes_the_others_off_in_the_same_call(office: Off
     assert result.status == "succeeded"
     assert result.description == "Label as FYI: “Lunch on Friday?”"
     assert set(office.email(email_id)["labels"]) == {"INBOX", "label_team", labels["FYI"]}
+    assert office.email(other_id)["labels"] == ["SENT"]
     assert len(office.calls()) == 1
-    decision = recorded(result.action_id)[0].payload["decision"]
-    assert decision["side_effects"] == ["Takes off the label To Reply."]
     again = execute(office.request("classify", arguments))
     assert (again.status, len(office.calls())) == ("noop", 1)
+    # So it is not where a mail of the thread has another one again.
+    office.change("emails", other_id, labels=["SENT", labels["To Reply"]])
+    assert execute(office.request("classify", arguments)).status == "succeeded"
+    assert office.email(other_id)["labels"] == ["SENT"]
+    assert len(office.calls()) == 2
 
 
 def test_a_paused_account_stops_even_an_action_that_was_decided(

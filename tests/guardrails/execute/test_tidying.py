@@ -110,7 +110,7 @@ def test_the_sweep_takes_back_all_but_the_newest_draft_of_each_thread(office: Of
         draft_id="other",
         thread_id="t-1",
         of_own_accord=True,
-        written_at=at(0),
+        written_at=timezone.now() + timedelta(days=1),
     )
 
     tidy_superseded()
