@@ -1,7 +1,7 @@
 """The status of a thread is right, no matter who writes next and in which client."""
 
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -49,7 +49,7 @@ def third_monday(sent: str) -> datetime:
     """After a mail, as it has just begun for Maya."""
     day = datetime.fromisoformat(sent).astimezone(FAR).date()
     later = day + timedelta(days=7 - day.weekday() + 14)
-    return datetime.combine(later, time(0, 30), FAR)
+    return datetime.combine(later, time(0, 30), FAR).astimezone(UTC)
 
 
 def write(
