@@ -1,7 +1,7 @@
 """Who is a stranger: somebody to whom the user has sent nothing, as far as what they sent can be
-read, who stands in no address book of the user's own, and who is nobody of the organisation. That
-they wrote before changes nothing, nor does mail that the agent sent unasked. An operator lets
-somebody in by listing them as a receiver (`PolicySnapshot.unlisted`).
+read, whom they name neither in an address book nor in their preferences, and who is nobody of the
+organisation. That they wrote before changes nothing, nor does mail that the agent sent unasked. An
+operator lets somebody in by listing them as a receiver (`PolicySnapshot.unlisted`).
 """
 
 from collections.abc import Iterable, Mapping, Set

@@ -1,23 +1,29 @@
-"""Whom a user knows by their own address books. It answers one question, who is no stranger, and
-permits nothing: an address in a book is listed nowhere and counts as neither typed nor named."""
+"""Whom a user knows by their own word: by their address books, or by name in their preferences. It
+answers one question, who is no stranger, and permits nothing: such an address is listed nowhere and
+counts as neither typed nor named."""
 
 from collections.abc import Iterable
 from uuid import UUID
 
-from integrations.models import ContactCard
+from integrations.models import ContactCard, UserPreferences
 
 
 def known(organisation_id: UUID, user_id: str, addresses: Iterable[str]) -> frozenset[str]:
-    """Those of the addresses that stand in a book of this user's own. Books that were disconnected
-    or paused say nothing. One query."""
+    """Those of the addresses that stand in a book of this user's own, or that they named. Books
+    that were disconnected or paused say nothing. One query."""
     wanted = set(addresses)
     if not wanted:
         return frozenset()
+    named = UserPreferences.objects.filter(
+        organisation_id=organisation_id,
+        external_user_id=user_id,
+        known_senders__overlap=sorted(wanted),
+    ).values_list("known_senders")
     found = ContactCard.objects.filter(
         account__organisation_id=organisation_id,
         account__external_user_id=user_id,
         account__paused=False,
         account__credential__isnull=False,
         addresses__overlap=sorted(wanted),
-    ).values_list("addresses", flat=True)
-    return frozenset(one for row in found for one in row) & wanted
+    ).values_list("addresses")
+    return frozenset(one for (row,) in found.union(named) for one in row) & wanted

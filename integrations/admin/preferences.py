@@ -1,12 +1,12 @@
 """Admin of what users say of themselves."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from integrations.contracts import preferences as said
 from integrations.models import UserPreferences
@@ -55,8 +55,10 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic 
             "language",
             "time_zone",
             "signature",
+            "known_senders",
             "daily_digest",
         )
+        widgets: ClassVar = {"known_senders": UnfoldAdminTextareaWidget(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -83,7 +85,15 @@ class UserPreferencesAdmin(BoundAdmin):
     search_fields = ("external_user_id", "name")
     fieldsets = (
         (None, {"fields": ("organisation", "external_user_id")}),
-        ("Person", {"fields": ("name", "language", "time_zone", "signature", "daily_digest")}),
+        (
+            "Person",
+            {
+                "fields": (
+                    *("name", "language", "time_zone", "signature", "known_senders"),
+                    "daily_digest",
+                )
+            },
+        ),
         (
             "Working hours",
             {

@@ -69,6 +69,13 @@ class PreferencesChange(StrictSerializer):
         allow_blank=True,
         help_text="Ends the mails that are drafted for the user. May have several lines.",
     )
+    known_senders = serializers.ListField(
+        child=StrictCharField(max_length=320),
+        max_length=said.KNOWN_SENDERS,
+        required=False,
+        help_text="Addresses of people who are no strangers, though the user never wrote to them. "
+        "It permits nothing else.",
+    )
     daily_digest = serializers.BooleanField(
         required=False,
         allow_null=True,
@@ -88,7 +95,10 @@ class PreferencesShape(PreferencesChange):
     in_effect = InEffect(help_text="What counts, with what is taken from the first account.")
 
 
-FIELDS = ("name", "language", "time_zone", "working_hours", "signature", "daily_digest")
+FIELDS = (
+    *("name", "language", "time_zone", "working_hours", "signature", "known_senders"),
+    "daily_digest",
+)
 
 
 class PreferencesView(ApiView):
@@ -108,7 +118,7 @@ class PreferencesView(ApiView):
         operation_id="preferences_change",
     )
     def patch(self, request: Request) -> Response:
-        """Change some of it. `working_hours` is replaced as a whole."""
+        """Change some of it. `working_hours` and `known_senders` are replaced as a whole."""
         changes = PreferencesChange.read(request.data)
         if "working_hours" in changes:
             changes["working_hours"] = WeekHours(changes["working_hours"]).data

@@ -30,6 +30,7 @@ DAYS: tuple[Day, ...] = (
     "sunday",
 )
 NAME_CHARS, LANGUAGE_CHARS, SIGNATURE_CHARS = 200, 35, 1000
+KNOWN_SENDERS = 500
 # RFC 5646 without extended languages and extensions, which no office needs.
 _TAG = re.compile(
     r"(?P<language>[a-z]{2,3})(?:-(?P<script>[a-z]{4}))?(?:-(?P<region>[a-z]{2}|\d{3}))?"

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
@@ -13,6 +14,7 @@ from django.db.models.functions import Coalesce, NullIf
 
 from integrations.contracts import preferences as said
 from integrations.contracts.preferences import Preferences
+from integrations.mail.addresses import is_addr_spec
 from integrations.models.accounts import Account, Organisation, validate_time_zone
 
 
@@ -34,6 +36,11 @@ def validate_line(text: str) -> None:
 
 def validate_lines(text: str) -> None:
     _accepts(lambda found: said.check_text(found.replace("\r\n", "\n"), lines=True), text)
+
+
+def validate_address(text: str) -> None:
+    if not is_addr_spec(text):
+        raise ValidationError("Write plain addresses, such as tom@client.com.")
 
 
 def validate_hours(raw: Any) -> None:
@@ -75,6 +82,15 @@ class UserPreferences(models.Model):
         validators=[validate_lines, MaxLengthValidator(said.SIGNATURE_CHARS)],
         help_text="Ends the mails that are drafted for them.",
     )
+    known_senders = ArrayField(
+        models.CharField(max_length=320, validators=[validate_address]),
+        size=said.KNOWN_SENDERS,
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Addresses of people who are no strangers, though the user never wrote to them, "
+        "with commas. It permits nothing else.",
+    )
     daily_digest = models.BooleanField(
         "a mail about each day",
         null=True,
@@ -99,7 +115,8 @@ class UserPreferences(models.Model):
         return self.name or self.external_user_id
 
     def clean(self) -> None:
-        """Languages are stored in one spelling, days in the order of the week."""
+        """Languages and addresses are stored in one spelling, days in the order of the week."""
+        self.known_senders = sorted({one.strip().lower() for one in self.known_senders})
         self.signature = self.signature.replace("\r\n", "\n").strip()
         with suppress(ValueError):  # the field says so
             self.language = self.language and said.clean_language(self.language)

@@ -17,7 +17,7 @@ from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AgentMail, OwnDomain, Person
 from integrations.accounts.reads import mail_reader
 from integrations.exceptions import NotFound
-from integrations.models import Account, ContactCard, Credential, Organisation
+from integrations.models import Account, ContactCard, Credential, Organisation, UserPreferences
 from integrations.providers.data_service.reader import DataServiceReader
 from tests.guardrails.office import Office, webhook
 
@@ -67,6 +67,15 @@ def keep_contact(office: Office, user: str | None = None, address: str = TOM) ->
     ContactCard.objects.create(account=book, path="/maya/book/tom.vcf", addresses=[address])
 
 
+def name_them(office: Office, user: str | None = None) -> None:
+    """In a user's preferences."""
+    UserPreferences.objects.create(
+        organisation=office.organisation,
+        external_user_id=user or office.mailbox.external_user_id,
+        known_senders=[TOM],
+    )
+
+
 def list_domain(office: Office) -> None:
     OwnDomain.objects.create(organisation=office.organisation, domain="elsewhere.test")
 
@@ -87,7 +96,9 @@ def desk(office: Office) -> Office:
         (list_person_elsewhere, True),
         (lambda office: keep_contact(office, user="somebody else"), True),
         (lambda office: keep_contact(office, address="Tom@elsewhere.test"), True),
+        (lambda office: name_them(office, user="somebody else"), True),
         (keep_contact, False),
+        (name_them, False),
         (lambda office: office.list_target("create_calendar_event", "recipient", TOM), True),
         (lambda office: office.list_target("draft", "recipient", "ann@elsewhere.test"), True),
         (write, False),
@@ -107,7 +118,9 @@ def desk(office: Office) -> Office:
         "in another organisation's directory",
         "in somebody else's address book",
         "in an address book in another spelling",
+        "named by somebody else",
         "in an address book",
+        "named by the user",
         "listed for another account",
         "their colleague is listed",
         "written to",

@@ -58,6 +58,7 @@ def test_who_has_said_nothing_has_name_and_zone_of_the_account_connected_first(
         "time_zone": "",
         "working_hours": {},
         "signature": "",
+        "known_senders": [],
         "daily_digest": None,
         "in_effect": {
             "name": "Maya Lindqvist",
@@ -93,6 +94,8 @@ def test_what_is_named_is_changed_and_the_rest_stays(organisation: Organisation)
     }
     assert UserPreferences.objects.count() == 1
     assert call(token, {"daily_digest": True}).json()["in_effect"]["daily_digest"] is True
+    known = call(token, {"known_senders": ["Tom@Client.com", "ann@client.com", "tom@client.com"]})
+    assert known.json()["known_senders"] == ["ann@client.com", "tom@client.com"]
     assert call(token, {"working_hours": {}}).json()["working_hours"] == {}
     assert call(token, {"time_zone": ""}).json()["in_effect"]["time_zone"] == "Europe/Stockholm"
 
@@ -109,6 +112,9 @@ def test_what_is_named_is_changed_and_the_rest_stays(organisation: Organisation)
         ({"signature": "Maya\u0007"}, "signature"),
         ({"working_hours": {"monday": {"start": "17:00", "end": "09:00"}}}, "working_hours"),
         ({"working_hours": {"someday": {"start": "09:00", "end": "17:00"}}}, "working_hours"),
+        ({"known_senders": ["Tom <tom@client.com>"]}, "known_senders"),
+        ({"known_senders": ["client.com"]}, "known_senders"),
+        ({"known_senders": ["a@b.example"] * 501}, "known_senders"),
         ({"user_id": "omar"}, "user_id"),
         ({"name": 7}, "name"),
     ],
@@ -164,6 +170,7 @@ def test_an_operator_edits_them_in_the_admin(organisation: Organisation) -> None
         "language": "FR",
         "time_zone": "Europe/Paris",
         "signature": "Maya\r\nBerg & Co",
+        "known_senders": "tom@client.com, Ann@client.com",
         "monday": "09:00 - 17:30",
         "tuesday": "9 to 5",
     }
@@ -175,6 +182,7 @@ def test_an_operator_edits_them_in_the_admin(organisation: Organisation) -> None
 
     row = UserPreferences.objects.get()
     assert (row.language, row.signature) == ("fr", "Maya\nBerg & Co")
+    assert row.known_senders == ["ann@client.com", "tom@client.com"]
     assert row.working_hours == {
         "monday": {"start": "09:00", "end": "17:30"},
         "tuesday": {"start": "09:00", "end": "12:00"},
