@@ -16,7 +16,7 @@ DEPTH = 6  # of a tool's result
 CITED = ("n", "id", "source", "title")
 # `[1]`, `[1, 3]`, `[2-4]`, `【1†source】`, and a link that hangs on one; code is left alone.
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_MARK = re.compile(
+MARK = re.compile(
     r"(?P<space>[ \t]?)[\[【]\s*(?P<numbers>\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)\s*"
     r"(?:†[^\]】\n]{0,80})?[\]】](?:\([^()\s]*\))?"
 )
@@ -72,7 +72,7 @@ def list_citable(
 
 def has_citations(text: str) -> bool:
     """Whether there is anything to bind."""
-    return _MARK.search(text) is not None
+    return MARK.search(text) is not None
 
 
 def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
@@ -81,7 +81,7 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
     removed: list[int] = []
 
     def marked(match: re.Match[str]) -> str:
-        numbers = _numbers_of(match["numbers"])
+        numbers = list_numbers(match["numbers"])
         removed.extend(n for n in numbers if n not in items)
         known = [n for n in numbers if n in items]
         cited.update((n, items[n]) for n in known)
@@ -89,7 +89,7 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
         return str(match["space"]) + mark
 
     def bound(part: str) -> str:
-        left = _MARK.sub(marked, part.replace(_GONE, ""))
+        left = MARK.sub(marked, part.replace(_GONE, ""))
         return _LEFT.sub("", _BEFORE_ANOTHER.sub("", left))
 
     parts, end = [], 0
@@ -104,7 +104,7 @@ def bind_citations(text: str, items: Mapping[int, Mapping[str, Any]]) -> Bound:
     )
 
 
-def _numbers_of(text: str) -> Sequence[int]:
+def list_numbers(text: str) -> Sequence[int]:
     """“1, 3-5” as 1, 3, 4, 5. A range that runs backwards, or too far, is its two ends."""
     numbers: list[int] = []
     for part in re.split(r"[,;]", text):

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from agents.answer import rich_text
 from agents.api.shapes import Citation
 from agents.models import Conversation, Message
 from integrations.web.cursors import PageFields
@@ -37,13 +38,25 @@ class MessageMetadata(serializers.Serializer[Any]):
 
 class MessageRow(serializers.ModelSerializer[Message]):
     citations = Citation(many=True, source="metadata.citations", default=())
+    html = serializers.SerializerMethodField(
+        help_text="An answer of the assistant as HTML that is safe to show; else null."
+    )
     metadata = serializers.SerializerMethodField(
         help_text="What went into an answer of the assistant; null for other messages."
     )
 
     class Meta:
         model = Message
-        fields = ["id", "turn_id", "role", "content", "citations", "metadata", "created_at"]
+        fields = [
+            *("id", "turn_id", "role", "content", "html", "citations", "metadata", "created_at")
+        ]
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_html(self, message: Message) -> str | None:
+        if message.role != Message.Role.ASSISTANT:
+            return None
+        cited = message.metadata.get("citations", ())
+        return rich_text.render_answer(message.content, cited, turn_id=message.turn_id)
 
     @extend_schema_field(MessageMetadata(allow_null=True))
     def get_metadata(self, message: Message) -> dict[str, Any] | None:

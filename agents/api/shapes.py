@@ -210,7 +210,11 @@ class ChatResponse(serializers.Serializer[Any]):
     problem = TurnProblem(
         allow_null=True, help_text="Why there is no proper answer; null where there is one."
     )
-    response = serializers.CharField()
+    response = serializers.CharField(help_text="Markdown.")
+    response_html = serializers.CharField(
+        help_text="The response as HTML that is safe to show: no script, image or style, no link "
+        "but to the web and to what it cites."
+    )
     context_used = ContextUsed(many=True)
     pending_actions = WaitingCard(many=True)
     questions = PendingQuestion(

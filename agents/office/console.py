@@ -4,68 +4,29 @@ It speaks to the same API as every frontend. Letting a scripted mail arrive is n
 write of an agent: it is the demo's other side, and there only while that is the sandbox.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.views import redirect_to_login
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Turn
-from agents.office import sandbox
+from agents.office import item_page, sandbox
+from agents.office.console_access import choose_user, for_operators, holds, own_user
 from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation, ServiceToken
 from integrations.network import strict_json
 from integrations.ports.registry import writable
 from integrations.web import staff
-from integrations.web.admin_pages import choose_organisation
-from integrations.web.authentication import OWN_CONSOLE, RIGHTS
 
-USERS_SHOWN = 500
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 R = TypeVar("R", bound=Model)
-View = Callable[[HttpRequest], HttpResponseBase]
-
-
-USE = "agents.use_console"
-
-
-def may_use(user: Any) -> bool:
-    """As any user of the organisation, or as the one that they are themself."""
-    return bool(user.is_staff and (user.has_perm(USE) or user.has_perm(OWN_CONSOLE)))
-
-
-def _own(request: HttpRequest, organisation: Organisation) -> str | None:
-    """As whom alone somebody may act there. Empty: as all; None: as nobody."""
-    own = staff.own_user_id(request.user, organisation.id)
-    return own if own or request.user.has_perm(USE) else None
-
-
-def _may_decide(request: HttpRequest, own: str) -> bool:
-    """Whether their session has the scope for what is suggested to people."""
-    may = request.user.has_perm(RIGHTS[ServiceToken.Scope.APPROVALS])
-    return may or bool(own and request.user.has_perm(OWN_CONSOLE))
-
-
-def for_operators(view: View) -> View:
-    """Only for staff who have the right to; who is not logged in is asked to."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest) -> HttpResponseBase:
-        if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path())
-        if not may_use(request.user):
-            return render(request, "console/refused.html", status=403)
-        return view(request)
-
-    return guarded
 
 
 @require_GET
@@ -73,26 +34,21 @@ def for_operators(view: View) -> View:
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""
-    organisations, chosen = choose_organisation(request, limit=USERS_SHOWN)
-    own = _own(request, chosen) if chosen else ""
-    if own is None:
-        return render(request, "console/refused.html", status=403)
-    accounts = Account.objects.filter(organisation=chosen).order_by("external_user_id", "source")
-    if own:
-        accounts = accounts.filter(external_user_id=own)
-    names = dict(accounts.values_list("external_user_id", "display_name").distinct()[:USERS_SHOWN])
+    chosen = choose_user(request)
     return render(
         request,
         "console/console.html",
-        {
-            "organisations": organisations,
-            "organisation": chosen,
-            "users": sorted(names.items()),
+        chosen.context
+        | {
             "model_is_offline": settings.MODEL_IS_OFFLINE,
-            "is_own": bool(own),
-            "may_decide": _may_decide(request, own),
-            "item_url": reverse("admin:knowledge_item_change", args=[":id"]),
-            **(_scripted_mails(chosen) if not own else {"is_sandbox": False}),
+            "may_decide": holds(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own),
+            "here": "console",
+            "item_url": reverse("console-item", args=[UUID(int=0)]).replace(
+                str(UUID(int=0)), ":id"
+            ),
+            **(
+                _scripted_mails(chosen.organisation) if not chosen.is_own else {"is_sandbox": False}
+            ),
         },
     )
 
@@ -171,7 +127,7 @@ def delivered(request: HttpRequest) -> HttpResponse:
 def _of_organisation(request: HttpRequest, rows: "QuerySet[R]", slug: str) -> "QuerySet[R]":
     """Those of the organisation of this name, if the person meets it and works for all there."""
     organisation = staff.find_organisation(request.user, slug) if "\0" not in slug else None
-    if organisation is None or _own(request, organisation) != "":
+    if organisation is None or own_user(request.user, organisation) != "":
         return rows.none()
     return rows.filter(organisation=organisation)
 
@@ -184,4 +140,5 @@ urlpatterns: list[URLPattern] = [
     path("", page, name="console"),
     path("deliver", deliver, name="console-deliver"),
     path("delivered", delivered, name="console-delivered"),
+    path("items/<uuid:item_id>", item_page.page, name="console-item"),
 ]

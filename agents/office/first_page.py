@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from agents.activity import page as activity
-from agents.office import console
+from agents.office import console_access
 
 # The first that somebody may open. Who may see what came begins with the activity.
 PAGES = (
@@ -26,7 +26,7 @@ def find(user: Any) -> str:
     for right, name, query in PAGES:
         if user.has_perm(right):
             return reverse(name) + query
-    return reverse("console") if console.may_use(user) else ""
+    return reverse("console") if console_access.may_use(user) else ""
 
 
 def sees_activity(user: Any) -> bool:

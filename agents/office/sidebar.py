@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
-from agents.office import console, first_page
+from agents.office import console_access, first_page
 
 
 @dataclass(frozen=True)
@@ -171,5 +171,5 @@ def _here(path: str, links: Iterable[str]) -> str:
 def _start(request: HttpRequest) -> Iterable[dict[str, str]]:
     if first_page.sees_activity(request.user):
         yield {"title": "Activity", "icon": "view_timeline", "link": reverse("admin:index")}
-    if console.may_use(request.user):
+    if console_access.may_use(request.user):
         yield {"title": "Chat console", "icon": "terminal", "link": reverse("console")}

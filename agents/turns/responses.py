@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from agents.answer import claims, links, records
+from agents.answer import claims, links, records, rich_text
 from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Turn
 from agents.plans import rendering, store
@@ -52,6 +52,8 @@ def _describe(turn: Turn) -> dict[str, Any]:
     decided = list_cards(**session, decided=True, limit=MOST_HANDLED)
     approvals.note_shown(pending)
     plan = store.load_plan(turn.conversation_id)
+    said_by_agent = reply.content if reply else ""
+    cited = reply.metadata.get("citations", []) if reply else []
     return {
         "session_id": str(turn.conversation.session_id) if turn.conversation else "",
         "turn_id": str(turn.id),
@@ -59,7 +61,8 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "status": turn.state,
         "ending": turn.ending,
         "problem": _problem(turn),
-        "response": reply.content if reply else "",
+        "response": said_by_agent,
+        "response_html": rich_text.render_answer(said_by_agent, cited, turn_id=turn.id),
         "context_used": [
             {key: entry.get(key) for key in ("n", "id", "source", "title", "relevance")}
             | {"title": links.deaden(str(entry.get("title") or ""))}
@@ -96,7 +99,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
         "needs_clarification": question is not None,
         "clarification": question,
         "plan": links.deaden_all(rendering.describe_plan(plan)) if plan else None,
-        "citations": reply.metadata.get("citations", []) if reply else [],
+        "citations": cited,
         "review": reply.metadata.get("review") if reply else None,
         "record": records.render_record(_decided_since(actions, decided)),
     }

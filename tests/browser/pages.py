@@ -19,6 +19,7 @@ from guardrails.actions.registry import ACTIONS
 from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.conditions.vocabulary import BY_KIND
 from integrations.models import Account
+from knowledge.models import Item
 from knowledge.sync import accounting
 from tests.config.test_urls import OF_ALL, PARAMETER, model_of, patterns
 from tests.rows import Rows
@@ -83,6 +84,7 @@ class Pages:
         given = {
             "action_id": self.action_id,
             "approval_id": self.card.id,
+            "item_id": self.first(Item).pk,
             "format": "csv",
             "app_label": "guardrails",
             "url": "nowhere",

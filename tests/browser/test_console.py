@@ -70,8 +70,8 @@ def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> Non
 
         status(page, "Finished.")
         expect(last(page).locator(".text")).to_have_text(
-            "Done! Created 3 tasks in Jira:\n- PROJ-101: Setup CI/CD\n- PROJ-102: User Auth\n"
-            "- PROJ-103: Payment Integration"
+            "Done! Created 3 tasks in Jira: PROJ-101: Setup CI/CD PROJ-102: User Auth "
+            "PROJ-103: Payment Integration"
         )
         expect(page.get_by_role("region", name="Pending action")).to_have_count(0)
         done = page.get_by_role("region", name="Done")
@@ -401,3 +401,61 @@ def test_what_is_pasted_is_marked_also_after_the_text_around_it_was_edited(
     message = Message.objects.get(role=Message.Role.USER)
     assert message.metadata["pasted"] == body["pasted"]
     assert problems == []
+
+
+def test_an_answer_is_the_same_after_a_reload_and_its_citation_opens_the_passage(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    office.sync("gmail")
+    with office.worker():
+        page.goto("/console/")
+        say(page, "What did Sofia write about the roll-out?")
+        status(page, "Finished.")
+    shown = last(page).locator(".text").inner_html()
+    page.reload()
+    status(page, "Finished.")
+
+    assert last(page).locator(".text").inner_html() == shown
+    with page.expect_popup() as opened:
+        last(page).locator("a.citation").first.click()
+    expect(opened.value.locator("mark#passage")).to_be_in_viewport()
+    expect(opened.value.locator("mark#passage")).to_contain_text("Sofia")
+    assert problems == []
+
+
+def test_markdown_of_an_answer_is_shown_and_runs_nothing(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    turn = Turn.objects.create(
+        organisation=office.organisation,
+        external_user_id="maya",
+        kind=Turn.Kind.CHAT,
+        conversation=Conversation.objects.create(
+            organisation=office.organisation, external_user_id="maya", title="Markdown"
+        ),
+        state=Turn.State.FINISHED,
+        ending=Turn.Ending.REPLY,
+    )
+    assert turn.conversation is not None
+    rows = "\n".join(f"| **{word}** | {word * 30} |" for word in ("one", "two"))
+    hostile = "![x](https://evil.example/x.png) [y](javascript:document.title=1) <script>1</script>"
+    text = f"# Plan\n\n1. first\n2. `second`\n\n| a | b |\n|---|---|\n{rows}\n\n> {hostile}"
+    for role in ("user", "assistant"):
+        Message.objects.create(conversation=turn.conversation, turn=turn, role=role, content=text)
+    foreign: list[str] = []
+    page.on("request", lambda one: foreign.append(one.url) if "evil" in one.url else None)
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a typed dict of playwright's own
+
+    page.goto(f"/console/#maya/{turn.conversation.id}")
+    status(page, "Finished.")
+
+    answer = last(page).locator(".text")
+    expect(answer.get_by_role("heading", name="Plan")).to_be_visible()
+    expect(answer.get_by_role("listitem")).to_have_text(["first", "second"])
+    expect(answer.get_by_role("cell").first).to_have_text("one")
+    expect(answer.get_by_role("link")).to_have_attribute("href", "https://evil.example/x.png")
+    expect(answer).to_contain_text("x (evil.example) [y](javascript:document.title=1) <script>")
+    expect(page.locator(".message.user .text")).to_have_text(text)  # what a person typed is text
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert page.locator("#log img, #log script").count() == 0
+    assert (foreign, problems, page.title()) == ([], [], "Chat console | Remit")

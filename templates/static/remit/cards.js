@@ -1,4 +1,6 @@
-// What the console shows, built from values. Text only ever becomes a text node.
+// What the console shows, built from values. Text only ever becomes a text node; an answer's HTML is
+// the server's, which lets a few tags through (agents/answer/rich_text.py), and the page's policy
+// runs nothing in it.
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 export const SOURCES = {
@@ -34,24 +36,35 @@ export function link(title, url) {
     : el("span", {}, visible(`${title} ${url}`));
 }
 
-/** One message of the conversation. */
-export function message(role, text, citations = []) {
+/** One message of the conversation; of an answer `html` is how it is shown. `page` gives the address
+ * of an item that it cites. */
+export function message(role, text, { html = "", citations = [], page = null } = {}) {
   const who = { user: "User", person: "A person" }[role] ?? "Assistant";
   return el("li", { className: `message ${role}` },
-    el("h3", {}, who), el("p", { className: "text" }, visible(text)),
-    citations.length ? el("ul", { className: "plain sources", ariaLabel: "Sources" }, ...citations.map(source)) : null);
+    el("h3", {}, who), html ? rich(html) : el("p", { className: "text" }, visible(text)),
+    citations.length
+      ? el("ul", { className: "plain sources", ariaLabel: "Sources" }, ...citations.map((one) => source(one, page)))
+      : null);
 }
 
-function source(item) {
-  return el("li", item.id ? { "data-id": item.id } : {}, `[${item.n}] ${visible(item.title)} · ${SOURCES[item.source] ?? item.source}`);
+function rich(html) {
+  const place = el("div", { className: "text rich", dir: "auto" });
+  place.innerHTML = html;
+  return place;
+}
+
+function source(item, page) {
+  const title = visible(item.title) || "Untitled";
+  return el("li", item.id ? { "data-id": item.id } : {}, `[${item.n}] `,
+    item.id && page ? link(title, page(item)) : title, ` · ${SOURCES[item.source] ?? item.source}`);
 }
 
 /** What the answer leans on, under the numbers it cites. */
-export function contextUsed(items) {
+export function contextUsed(items, page) {
   if (!items.length) return null;
   return el("details", { className: "context" },
     el("summary", {}, `Context used (${items.length})`),
-    el("ul", { className: "plain" }, ...items.map(source)));
+    el("ul", { className: "plain" }, ...items.map((one) => source(one, page))));
 }
 
 const MARKS = { completed: "✓", in_progress: "…", failed: "✗", blocked: "✗", pending: "○" };

@@ -135,13 +135,18 @@ const words = (code) => visible(code).replaceAll("_", " ");
 
 const isOver = (answer) => answer.status !== "queued" && answer.status !== "running";
 
+/** The page of an item, where the answer of a turn cites it. */
+const pageOf = (turn) => ({ id, n }) => `${root.dataset.item.replace(":id", encodeURIComponent(id))}?turn=${turn}&n=${n}#passage`;
+
+const answered = (one, text, html) => message("assistant", text, { html, citations: one.citations, page: pageOf(one.turn_id) });
+
 /** What stays under an answer: what it leans on, and what was held, done and refused. */
 function stays(answer, words) {
   const ledger = root.dataset.ledger;
   return [
     el("p", { className: "record" }, answer.record),
     reviewed(answer.review),
-    explained(contextUsed(answer.context_used), words && searchFor(words)),
+    explained(contextUsed(answer.context_used, pageOf(answer.turn_id)), words && searchFor(words)),
     ...answer.held_actions.map((action) => held(action, recall)),
     ...answer.completed_actions.map((action) => finished(action, ledger)),
     ...answer.refused_actions.map((action) => finished(action, ledger, ask)),
@@ -150,7 +155,7 @@ function stays(answer, words) {
 
 /** The end of a turn: answer, context, question, actions done, refused and pending. */
 function show(answer, { withText = true } = {}) {
-  const item = withText ? add(message("assistant", answer.response, answer.citations)) : document.getElementById(answer.message_id) ?? add(message("assistant", ""));
+  const item = withText ? add(answered(answer, answer.response, answer.response_html)) : document.getElementById(answer.message_id) ?? add(message("assistant", ""));
   const parts = [
     ...stays(answer, asked),
     answer.clarification && question(answer.clarification, (option, place) => talk({ text: option, chosen: { place } })),
@@ -356,7 +361,7 @@ async function loadSessions(current = session) {
 }
 
 function spoken(one) {
-  const item = message(one.role, one.content, one.citations);
+  const item = one.role === "assistant" ? answered(one, one.content, one.html) : message(one.role, one.content);
   item.id = one.id;
   return item;
 }

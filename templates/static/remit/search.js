@@ -17,13 +17,12 @@ function found(item, items) {
   const title = visible(item.title) || "Untitled";
   const page = { href: items.replace(":id", encodeURIComponent(item.id)), target: "_blank", rel: "noopener noreferrer" };
   return el("li", {},
-    items ? el("a", page, title) : el("strong", {}, title),
+    el("a", page, title),
     el("small", {}, visible(about.filter(Boolean).join(" · "))),
     item.snippet.length ? snippet(item.snippet) : null);
 }
 
-/** What a search found, as one entry of the log. `items` is the address of an item, with
- * :id; empty for those who may open none. */
+/** What a search found, as one entry of the log. `items` is the address of an item, with :id. */
 export function searched(query, answer, items) {
   const count = answer.items.length;
   const howMany = count ? `${count}${count === 10 ? " best" : ""} ${count === 1 ? "item" : "items"}` : "Nothing";

@@ -74,6 +74,7 @@ def test_a_message_is_answered_in_the_contracts_shape(token: str, model: Scripte
         "ending": "reply",
         "problem": None,
         "response": "Hello Maya.",
+        "response_html": "<p>Hello Maya.</p>",
         "context_used": [],
         "pending_actions": [],
         "questions": [],

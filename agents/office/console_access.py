@@ -1,0 +1,126 @@
+"""Who may open the console and its pages, and as whom they act there."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from guardrails.facts.text import visible
+from integrations.models import Account, Organisation
+from integrations.web import staff
+from integrations.web.admin_pages import choose_organisation
+from integrations.web.authentication import OWN_CONSOLE, OWN_SCOPES, RIGHTS
+from knowledge.models import Item
+
+USERS_SHOWN = 500
+USE = "agents.use_console"
+View = Callable[..., HttpResponseBase]
+
+
+def may_use(user: Any) -> bool:
+    """As any user of the organisation, or as the one that they are themself."""
+    return bool(user.is_staff and (user.has_perm(USE) or user.has_perm(OWN_CONSOLE)))
+
+
+def own_user(user: Any, organisation: Organisation) -> str | None:
+    """As whom alone somebody may act there. Empty: as all; None: as nobody."""
+    own = staff.own_user_id(user, organisation.id)
+    return own if own or user.has_perm(USE) else None
+
+
+def holds(user: Any, scope: str, *, is_own: bool) -> bool:
+    """Whether somebody's session has this scope of the API: what a page has buttons for."""
+    own = is_own and scope in OWN_SCOPES and user.has_perm(OWN_CONSOLE)
+    return bool(own or user.has_perm(RIGHTS[scope]))
+
+
+def for_operators(view: View) -> View:
+    """Only for staff who have the right to; who is not logged in is asked to."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        if not may_use(request.user):
+            return render(request, "console/refused.html", status=403)
+        try:
+            return view(request, **named)
+        except PermissionDenied:
+            return render(request, "console/refused.html", status=403)
+
+    return guarded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Whom a page is about: one of the users whom somebody may act as. `users` are these, each id
+    with its name; `user_id` is empty where there is none."""
+
+    organisations: tuple[Organisation, ...]
+    organisation: Organisation | None
+    users: tuple[tuple[str, str], ...]
+    user_id: str
+    is_own: bool
+    account_ids: tuple[UUID, ...]
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What the templates of all console pages get."""
+        return {
+            "organisations": self.organisations,
+            "organisation": self.organisation,
+            "users": self.users,
+            "user_id": self.user_id,
+            "is_own": self.is_own,
+        }
+
+
+def choose_user(request: HttpRequest) -> Chosen:
+    """The user that `?organisation=&user=` names, else the first. Two queries at most. Raises
+    PermissionDenied where somebody may act as nobody there, Http404 where the address names
+    another than they may."""
+    organisations, chosen = choose_organisation(request, limit=USERS_SHOWN)
+    own = own_user(request.user, chosen) if chosen else ""
+    if own is None:
+        raise PermissionDenied
+    rows = Account.objects.filter(organisation=chosen).order_by("external_user_id", "source")
+    if own:
+        rows = rows.filter(external_user_id=own)
+    names = dict(rows.values_list("external_user_id", "display_name").distinct()[:USERS_SHOWN])
+    wanted = request.GET.get("user", "")
+    if wanted and (own not in ("", wanted) or wanted not in names):
+        raise Http404("There is no such user.")
+    user_id = wanted or min(names, default="")
+    return Chosen(
+        organisations=tuple(organisations),
+        organisation=chosen,
+        users=tuple(sorted(names.items())),
+        user_id=user_id,
+        is_own=bool(own),
+        account_ids=tuple(rows.filter(external_user_id=user_id).values_list("id", flat=True)),
+    )
+
+
+def list_items(wanted: Iterable[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[str, str]]:
+    """Title and page of the items that accounts have under these ids of the provider's, by both.
+    What was not read, or is gone, is absent. One query."""
+    pairs = set(wanted)
+    rows = Item.objects.filter(
+        account_id__in={account for account, _ in pairs},
+        source_id__in={id for _, id in pairs},
+        deleted_at=None,
+    ).only("account_id", "source_id", "title")
+    return {
+        (row.account_id, row.source_id): (
+            visible(row.title) or "(no subject)",
+            reverse("console-item", args=[row.id]),
+        )
+        for row in rows
+    }

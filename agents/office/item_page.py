@@ -1,0 +1,87 @@
+"""One item that was read, for the person whose it is, opened where an answer cites it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from agents.answer import passages
+from agents.models import Message, ToolCall, Turn
+from agents.office.console_access import for_operators, own_user
+from guardrails.facts.text import visible
+from integrations.web import staff
+from knowledge.models import Item
+
+LONGEST = 200_000  # characters of a text that are shown
+CALLS = 200  # of a conversation, the newest, in which the passage is looked for
+
+
+@require_GET
+@never_cache
+@for_operators
+def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
+    """`?turn=&n=`: the answer that cites it, and under which number. Who may not read it, and
+    another's answer, is told what is told of one that there is not."""
+    rows = Item.objects.select_related("account__organisation").defer("search", "identifiers")
+    item = staff.bind(rows, request.user, "account__organisation").filter(id=item_id).first()
+    if item is None or not _may_read(request.user, item):
+        raise Http404("There is no such item.")
+    text = item.text[:LONGEST]
+    span = None
+    if cites := _find_turn(request, item):
+        span = _find_span(cites, item, text, request.GET.get("n", ""))
+    start, end = span or (0, 0)
+    return render(
+        request,
+        "console/item.html",
+        {
+            "item": item,
+            "title": visible(item.title) or "Untitled",
+            "sender": visible(item.sender_name or item.sender_address),
+            "is_gone": item.deleted_at is not None,
+            "before": visible(text[:start]),
+            "passage": visible(text[start:end]),
+            "after": visible(text[end:]),
+            "is_cut": len(item.text) > LONGEST,
+            "is_cited": cites is not None,
+            "is_own": bool(own_user(request.user, item.account.organisation)),
+        },
+    )
+
+
+def _may_read(user: Any, item: Item) -> bool:
+    own = own_user(user, item.account.organisation)
+    return own is not None and own in ("", item.account.external_user_id)
+
+
+def _find_turn(request: HttpRequest, item: Item) -> Turn | None:
+    """The turn that the address names, if it is the same user's."""
+    try:
+        turn_id = UUID(request.GET.get("turn", ""))
+    except ValueError:
+        return None
+    account = item.account
+    return Turn.objects.filter(
+        id=turn_id,
+        organisation_id=account.organisation_id,
+        external_user_id=account.external_user_id,
+    ).first()
+
+
+def _find_span(turn: Turn, item: Item, text: str, number: str) -> passages.Span | None:
+    """An earlier turn of the conversation may have shown it."""
+    calls = ToolCall.objects.filter(
+        result__isnull=False, created_at__lte=turn.finished_at or turn.created_at
+    )
+    of = {"turn__conversation": turn.conversation_id} if turn.conversation_id else {"turn": turn}
+    results = calls.filter(**of).order_by("-created_at").values_list("result", flat=True)[:CALLS]
+    shown = [
+        one for result in results for one in passages.list_shown(result.get("data"), str(item.id))
+    ]
+    answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
+    n = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 0
+    claim = passages.find_claim(answer.content, n) if answer else ""
+    return passages.find_passage(text, dict.fromkeys(shown), claim)
