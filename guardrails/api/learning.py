@@ -57,8 +57,8 @@ class DecidePatternView(ApiView):
 
     @extend_schema(request=PatternWord, responses=PatternRow, operation_id="pattern_decide")
     def post(self, request: Request, pattern_id: UUID) -> Response:
-        """A person lets a pattern act, or stops it. To approve, name its `tried_at`, so that
-        nothing acts that was changed since it was read. Stopped twice is stopped."""
+        """A person lets a pattern act, declines it, or stops it. To approve, name its `tried_at`,
+        so that nothing acts that was changed since it was read. Stopped twice is stopped."""
         word = PatternWord.read(request.data)
         accounts = accounts_of(request, word["user_id"])
         with changes.recording(LearnedPattern, [pattern_id], author=_author(request)):
@@ -126,6 +126,10 @@ def _decide(row: LearnedPattern, word: dict[str, Any], *, by: str, now: datetime
         stopped = patterns.suspend(pattern_id=row.id, why=f"{by} suspended it.", now=now)
         if not stopped and row.state != LearnedPattern.State.SUSPENDED:
             raise Conflict("It does not act, so there is nothing to stop.")
+    elif word["decision"] == "decline":
+        declined = patterns.decline(pattern_id=row.id, why=f"{by} declined it.", now=now)
+        if not declined and row.state != LearnedPattern.State.SUSPENDED:
+            raise Conflict("It acts already. Suspend it instead.")
     elif row.tried_at is None:
         raise Conflict("It was not tried on past mail yet. That takes about a minute.")
     elif row.tried_at != word.get("tried_at"):

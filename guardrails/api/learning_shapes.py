@@ -19,7 +19,7 @@ class PatternsFields(PageFields):
 
 class PatternWord(StrictSerializer):
     user_id = StrictCharField(max_length=200)
-    decision = serializers.ChoiceField(choices=["approve", "suspend"])
+    decision = serializers.ChoiceField(choices=["approve", "decline", "suspend"])
     tried_at = serializers.DateTimeField(
         required=False, help_text="To approve: the pattern's own, as it was read."
     )

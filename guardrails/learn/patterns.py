@@ -104,6 +104,15 @@ def suspend(*, pattern_id: UUID, why: str, now: datetime) -> bool:
     )
 
 
+def decline(*, pattern_id: UUID, why: str, now: datetime) -> bool:
+    """Leave a proposal aside: the same is not proposed again. False when none waits."""
+    return bool(
+        LearnedPattern.objects.filter(id=pattern_id, state=State.PROPOSED).update(
+            state=State.SUSPENDED, suspended_at=now, suspended_why=why
+        )
+    )
+
+
 def reopen(*, pattern_id: UUID) -> bool:
     """A pattern that was changed is tried on past mail again, and waits for approval again. False
     when it did not act."""

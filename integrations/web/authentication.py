@@ -26,7 +26,14 @@ if TYPE_CHECKING:  # DRF's views load this module through the settings: it would
 
 OWN_CONSOLE = "agents.use_own_console"
 # What somebody may do as the user that they are themself.
-OWN_SCOPES = frozenset({ServiceToken.Scope.CHAT.value, ServiceToken.Scope.APPROVALS.value})
+OWN_SCOPES = frozenset(
+    scope.value
+    for scope in (
+        ServiceToken.Scope.CHAT,
+        ServiceToken.Scope.APPROVALS,
+        ServiceToken.Scope.LEARNING,
+    )
+)
 # Which right of the admin gives a session which scope. MCP is for other agents alone.
 RIGHTS: Mapping[str, str] = {
     ServiceToken.Scope.CHAT: "agents.use_console",

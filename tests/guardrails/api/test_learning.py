@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
-from guardrails.learn import skills
+from guardrails.learn import patterns, skills
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence, Skill
 from guardrails.policies.changes import Author
 from integrations.models import Account, Organisation
@@ -109,6 +109,22 @@ def test_a_pattern_acts_once_it_is_approved_as_it_was_read_and_stops_at_a_word(
     assert (stopped.json()["state"], again.json()) == ("suspended", stopped.json())
     assert stopped.json()["is_acting"] is False
     assert said(organisation) == [("user", "learnedpattern")] * 2
+
+
+def test_a_proposal_is_declined_once_and_what_acts_is_not(
+    organisation: Organisation, mailbox: Account, api: Api
+) -> None:
+    row, acting = learn(mailbox), learn(mailbox, 1)
+    patterns.approve(pattern_id=acting.id, by="ada", now=timezone.now())
+    word = MAYA | {"decision": "decline"}
+
+    declined = [api.post(f"{PATTERNS}/{row.id}/decide", word).json() for _ in range(2)]
+
+    assert declined[0] == declined[1]
+    assert (declined[0]["state"], declined[0]["is_acting"]) == ("suspended", False)
+    assert declined[0]["suspended_why"].endswith(" declined it.")
+    assert error(api.post(f"{PATTERNS}/{acting.id}/decide", word)) == (409, "conflict")
+    assert said(organisation) == [("user", "learnedpattern")]
 
 
 @pytest.mark.parametrize("seen", [None, "2026-01-05T09:00:00Z"])

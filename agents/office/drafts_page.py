@@ -1,0 +1,85 @@
+"""The drafts that Remit wrote for a user: for which mail, and what became of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from agents.office.console_access import choose_user, for_operators, list_items
+from guardrails.facts.text import visible
+from guardrails.models import AssistantDraft
+
+PER_PAGE = 20
+State = AssistantDraft.State
+KINDS = {State.PENDING: "pending", State.SENT: "done", State.EDITED: "done"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftCard:
+    """`mail` and `answer` are the subject and the page of the mail that it answers, and of the
+    one that was sent instead or from it; the page is empty where Remit has not read it."""
+
+    state: str
+    kind: str
+    written_at: datetime
+    receivers: str
+    mail: tuple[str, str]
+    answer: tuple[str, str] | None
+    nearness: str
+    asked_for: bool
+    ledger: str
+
+
+@require_GET
+@never_cache
+@for_operators
+def page(request: HttpRequest) -> HttpResponse:
+    """`?organisation=&user=&page=`. Six queries, however many there are."""
+    chosen = choose_user(request)
+    rows = AssistantDraft.objects.filter(account_id__in=chosen.account_ids)
+    found = Paginator(rows.order_by("-written_at", "action_id"), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    shown = list(found)
+    mails = list_items(
+        (row.account_id, id) for row in shown for id in (row.reply_to_id, row.answer_id) if id
+    )
+    ledger = ""
+    if request.user.has_perm("audit.view_executedagentaction"):
+        ledger = reverse("admin:audit_executedagentaction_changelist")
+    return render(
+        request,
+        "console/drafts.html",
+        chosen.context
+        | {
+            "here": "console-drafts",
+            "page": found,
+            "cards": [_describe(row, mails, ledger) for row in shown],
+        },
+    )
+
+
+def _describe(row: AssistantDraft, mails: Mapping[Any, tuple[str, str]], ledger: str) -> DraftCard:
+    unread = ("A mail that Remit has not read", "")
+    nearness = ""
+    if row.nearness is not None:
+        nearness = f"{row.nearness:.0%} of the mail that was sent is as Remit had drafted it."
+    return DraftCard(
+        state=row.get_state_display(),
+        kind=KINDS.get(State(row.state), "handled"),
+        written_at=row.written_at,
+        receivers=", ".join(map(visible, row.receivers)),
+        mail=mails.get((row.account_id, row.reply_to_id), unread),
+        answer=mails.get((row.account_id, row.answer_id), unread) if row.answer_id else None,
+        nearness=nearness,
+        asked_for=not row.of_own_accord,
+        ledger=f"{ledger}?{urlencode({'q': row.action_id})}" if ledger else "",
+    )

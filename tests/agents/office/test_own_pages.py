@@ -1,0 +1,199 @@
+"""The pages of patterns and drafts: a user's own, in words, and nobody else's."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from guardrails.learn import patterns
+from guardrails.models import (
+    AssistantDraft,
+    LearnedPattern,
+    PatternAction,
+    PatternEvidence,
+    PatternHit,
+)
+from integrations.models import Account, Membership, ProviderResource
+from tests.agents.office.test_item_page import item
+from tests.agents.pages import HIDDEN, SCRIPT, mailbox
+from tests.clients import log_in
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
+PAGES = ("console-patterns", "console-drafts")
+AT = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+
+
+def learn(account: Account, number: int = 0, **fields: Any) -> LearnedPattern:
+    given = {"name": f"Pattern {number}", "list_id": f"list-{number}", "tried_at": AT}
+    row = LearnedPattern.objects.create(account=account, **given | fields)
+    PatternAction.objects.create(
+        pattern=row, action_type="classify", arguments={"label_id": "Label_3"}
+    )
+    for place, side in enumerate(("supporting", "supporting", "contradicting", "undecided")):
+        PatternEvidence.objects.create(pattern=row, item_id=str(place), side=side, occurred_at=AT)
+    return row
+
+
+def write(account: Account, **fields: Any) -> AssistantDraft:
+    given: dict[str, Any] = {
+        "action_id": uuid4(),
+        "thread_id": "t1",
+        "reply_to_id": "m1",
+        "receivers": ["ada@client.com"],
+        "of_own_accord": True,
+        "written_at": AT,
+    }
+    return AssistantDraft.objects.create(account=account, **given | fields)
+
+
+@pytest.fixture
+def maya() -> Client:
+    mailbox("maya")
+    client = log_in("maya.lindqvist", "use_own_console")
+    Membership.objects.update(external_user_id="maya")
+    return client
+
+
+def read(client: Client, name: str, **asked: Any) -> str:
+    answer = client.get(reverse(name), asked)
+    assert answer.status_code == 200
+    return " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
+
+
+def test_a_pattern_is_said_in_words_with_what_speaks_for_it_and_what_it_did(maya: Client) -> None:
+    account = mailbox("maya")
+    mail = item(account, title="Weekly news")
+    row = learn(account, name=f"{SCRIPT}{HIDDEN}", tried_mails=40, hits=4, corrections=1)
+    patterns.approve(pattern_id=row.id, by="ada", now=timezone.now())
+    ProviderResource.objects.create(
+        account=account, resource_type="label", external_id="Label_3", name="News"
+    )
+    for number, subject in (("m1", "Weekly news"), ("m2", "Other")):
+        PatternHit.objects.create(
+            pattern=row, account=account, item_id=number, subject=subject, turn_id="t", at=AT
+        )
+
+    text = read(maya, "console-patterns")
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;pay⟨U+202E⟩er Acts" in text
+    assert "Mailing list list-0 What it does Label a mail (label: News)" in text
+    assert (
+        "Of your newest 40 mails it fits 4: 2 treated just like that, 1 treated otherwise, 1 not "
+        "looked at yet. That is 67% of what was decided." in text
+    )
+    assert "It has treated 4 mails, of which somebody put 1 back: 75% right." in text
+    assert "Weekly news 4 May 2026, 09:30 UTC" in text
+    page = maya.get(reverse("console-patterns")).content.decode()
+    assert f'<a href="{reverse("console-item", args=[mail.id])}">Weekly news</a>' in page
+    assert re.findall(r'data-word="(\w+)"', page) == ["suspend"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, ["approve", "decline"]),
+        ({"tried_at": None}, ["decline"]),
+        ({"state": "suspended", "suspended_at": AT, "suspended_why": "Put back."}, ["approve"]),
+    ],
+)
+def test_each_word_that_a_person_has_is_one_button(
+    maya: Client, fields: dict[str, Any], words: list[str]
+) -> None:
+    learn(mailbox("maya"), **fields)
+
+    page = maya.get(reverse("console-patterns")).content.decode()
+
+    assert re.findall(r'data-word="(\w+)"', page) == words
+
+
+def test_the_button_of_a_user_is_heard_by_the_api_for_their_own_patterns_alone(
+    maya: Client,
+) -> None:
+    own, other = learn(mailbox("maya")), learn(mailbox("omar"))
+    page = maya.get(reverse("console-patterns")).content.decode()
+    [tried] = set(re.findall(r'data-tried="([^"]+)"', page))
+
+    def decide(row: LearnedPattern, user: str) -> int:
+        word = {"user_id": user, "decision": "approve", "tried_at": tried}
+        url = reverse("pattern-decide", args=[row.id])
+        return maya.post(url, json.dumps(word), content_type="application/json").status_code
+
+    assert [decide(other, "maya"), decide(other, "omar"), decide(own, "maya")] == [404, 404, 200]
+    own.refresh_from_db()
+    other.refresh_from_db()
+    assert (own.state, own.approved_by, other.state) == ("approved", "user:maya", "proposed")
+
+
+def test_who_may_not_decide_sees_no_button() -> None:
+    learn(mailbox("maya"))
+
+    def buttons(client: Client) -> int:
+        return client.get(reverse("console-patterns")).content.count(b"data-word=")
+
+    assert buttons(log_in("olga", "use_console")) == 0
+    assert buttons(log_in("otto", "use_console", "change_learnedpattern")) == 2
+
+
+def test_a_draft_says_for_which_mail_it_is_and_how_near_it_was(maya: Client) -> None:
+    account = mailbox("maya")
+    mail = item(account, title="Is it <b>due</b>?")
+    write(account, state="edited", nearness=0.914, answer_id="m2")
+    write(account, reply_to_id="unread", of_own_accord=False, receivers=[])
+
+    text = read(maya, "console-drafts")
+    page = maya.get(reverse("console-drafts")).content.decode()
+
+    assert "Answer to Is it &lt;b&gt;due&lt;/b&gt;? Edited by the user To ada@client.com" in text
+    assert "because the mail came: nobody asked for it What was sent" in text
+    assert "91% of the mail that was sent is as Remit had drafted it." in text
+    assert "Answer to A mail that Remit has not read Waits for the user To Nobody yet" in text
+    assert f'<a href="{reverse("console-item", args=[mail.id])}">' in page
+    assert "/admin/" not in page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_empty_pages_say_what_they_are_for(maya: Client, name: str) -> None:
+    assert re.search(r"No (pattern|draft) yet\. When", read(maya, name))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_user_sees_their_own_and_the_staff_whom_they_choose(maya: Client, name: str) -> None:
+    for user in ("maya", "omar"):
+        learn(mailbox(user), name=f"Of {user}")
+        write(mailbox(user), receivers=[f"Of {user}"])
+    olga = log_in("olga", "use_console")
+    learn(mailbox("eve", slug="elsewhere"), name="Of eve")
+
+    assert "Of maya" in read(maya, name)
+    assert "Of omar" not in read(maya, name)
+    assert "Of omar" in read(olga, name, user="omar")
+    assert "Of maya" not in read(olga, name, user="omar")
+    address = reverse(name)
+    assert maya.get(address, {"user": "omar"}).status_code == 404
+    assert olga.get(address, {"user": "eve"}).status_code == 404
+    assert olga.get(address, {"organisation": "elsewhere"}).status_code == 404
+    assert log_in("clerk", "view_conversation").get(address).status_code == 403
+    assert Client().get(address).status_code == 302
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_many_take_pages_and_no_more_queries(
+    maya: Client, name: str, django_assert_max_num_queries: Any
+) -> None:
+    account = mailbox("maya")
+    for number in range(45):
+        learn(account, number)
+        write(account)
+
+    with django_assert_max_num_queries(16):
+        first = read(maya, name)
+
+    assert "Page 1 of 3 Older" in first
+    assert "Newer Page 3 of 3" in read(maya, name, page=3)
+    assert "Newer Page 3 of 3" in read(maya, name, page="99")
