@@ -68,7 +68,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _describe(row: AssistantDraft, mails: Mapping[Any, tuple[str, str]], ledger: str) -> DraftCard:
-    unread = ("A mail that Remit has not read", "")
+    unread = ("a mail that Remit has not read", "")
     nearness = ""
     if row.nearness is not None:
         nearness = f"{row.nearness:.0%} of the mail that was sent is as Remit had drafted it."
