@@ -1,4 +1,4 @@
-"""Where in an item stands what an answer cites: the words that the agent was shown, and of these
+"""Where in an item stands what an answer cites: the words that the agent saw, and of these
 the part that says what the answer says. Pure."""
 
 import re
@@ -18,17 +18,17 @@ _WORD = re.compile(r"\w{3,}")
 Span = tuple[int, int]
 
 
-def list_shown(value: Any, item_id: str, depth: int = DEPTH) -> Iterable[str]:
+def list_observed(value: Any, item_id: str, depth: int = DEPTH) -> Iterable[str]:
     """The texts of this item that a tool's result shows."""
     if depth and isinstance(value, Mapping):
         if value.get("id") == item_id:
             texts = (value.get("text"), value.get("snippet"))
             yield from (one for one in texts if isinstance(one, str) and one.strip())
         for inside in value.values():
-            yield from list_shown(inside, item_id, depth - 1)
+            yield from list_observed(inside, item_id, depth - 1)
     elif depth and isinstance(value, list | tuple):
         for inside in value:
-            yield from list_shown(inside, item_id, depth - 1)
+            yield from list_observed(inside, item_id, depth - 1)
 
 
 def find_claim(answer: str, n: int) -> str:
@@ -41,10 +41,10 @@ def find_claim(answer: str, n: int) -> str:
     )
 
 
-def find_passage(text: str, shown: Iterable[str], claim: str) -> Span | None:
-    """Where in the text of an item the cited passage stands, half open; None where nothing that was
-    shown is in it any more."""
-    spans = [span for one in shown if (span := _find(text, one)) is not None]
+def find_passage(text: str, observed: Iterable[str], claim: str) -> Span | None:
+    """Where in the text of an item the cited passage stands, half open; None where nothing that the
+    agent saw is in it any more."""
+    spans = [span for one in observed if (span := _find(text, one)) is not None]
     if not spans:
         return None
     wanted = frozenset(_words(claim))
@@ -53,9 +53,9 @@ def find_passage(text: str, shown: Iterable[str], claim: str) -> Span | None:
     )[0]
 
 
-def _find(text: str, shown: str) -> Span | None:
-    """The text as it was shown: cut, or on one line."""
-    words = _CUT.sub("", shown).split()[:MOST_WORDS]
+def _find(text: str, observed: str) -> Span | None:
+    """The text as the agent saw it: cut, or on one line."""
+    words = _CUT.sub("", observed).split()[:MOST_WORDS]
     if not words:
         return None
     found = re.search(r"\s+".join(map(re.escape, words)), text)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Turn
 from agents.office import drafts_page, item_page, patterns_page, sandbox
-from agents.office.console_access import choose_user, for_operators, holds, own_user
+from agents.office.console_access import choose_user, for_operators, has_scope, own_user
 from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation, ServiceToken
@@ -41,7 +41,9 @@ def page(request: HttpRequest) -> HttpResponse:
         chosen.context
         | {
             "model_is_offline": settings.MODEL_IS_OFFLINE,
-            "may_decide": holds(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own),
+            "may_decide": has_scope(
+                request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own
+            ),
             "here": "console",
             "item_url": reverse("console-item", args=[UUID(int=0)]).replace(
                 str(UUID(int=0)), ":id"

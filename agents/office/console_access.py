@@ -35,7 +35,7 @@ def own_user(user: Any, organisation: Organisation) -> str | None:
     return own if own or user.has_perm(USE) else None
 
 
-def holds(user: Any, scope: str, *, is_own: bool) -> bool:
+def has_scope(user: Any, scope: str, *, is_own: bool) -> bool:
     """Whether somebody's session has this scope of the API: what a page has buttons for."""
     own = is_own and scope in OWN_SCOPES and user.has_perm(OWN_CONSOLE)
     return bool(own or user.has_perm(RIGHTS[scope]))

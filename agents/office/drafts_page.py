@@ -44,13 +44,13 @@ class DraftCard:
 def page(request: HttpRequest) -> HttpResponse:
     """`?organisation=&user=&page=`. Six queries, however many there are."""
     chosen = choose_user(request)
-    rows = AssistantDraft.objects.filter(account_id__in=chosen.account_ids)
-    found = Paginator(rows.order_by("-written_at", "action_id"), PER_PAGE).get_page(
+    drafts = AssistantDraft.objects.filter(account_id__in=chosen.account_ids)
+    found = Paginator(drafts.order_by("-written_at", "action_id"), PER_PAGE).get_page(
         request.GET.get("page")
     )
-    shown = list(found)
+    rows = list(found)
     mails = list_items(
-        (row.account_id, id) for row in shown for id in (row.reply_to_id, row.answer_id) if id
+        (row.account_id, id) for row in rows for id in (row.reply_to_id, row.answer_id) if id
     )
     ledger = ""
     if request.user.has_perm("audit.view_executedagentaction"):
@@ -62,7 +62,7 @@ def page(request: HttpRequest) -> HttpResponse:
         | {
             "here": "console-drafts",
             "page": found,
-            "cards": [_describe(row, mails, ledger) for row in shown],
+            "cards": [_describe(row, mails, ledger) for row in rows],
         },
     )
 

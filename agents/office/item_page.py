@@ -15,7 +15,7 @@ from guardrails.facts.text import visible
 from integrations.web import staff
 from knowledge.models import Item
 
-LONGEST = 200_000  # characters of a text that are shown
+LONGEST = 200_000  # characters of a text that a page holds
 CALLS = 200  # of a conversation, the newest, in which the passage is looked for
 
 
@@ -23,8 +23,8 @@ CALLS = 200  # of a conversation, the newest, in which the passage is looked for
 @never_cache
 @for_operators
 def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
-    """`?turn=&n=`: the answer that cites it, and under which number. Who may not read it, and
-    another's answer, is told what is told of one that there is not."""
+    """`?turn=&n=`: the answer that cites it, and under which number. Who may not read it
+    hears what is said of one that there is not."""
     rows = Item.objects.select_related("account__organisation").defer("search", "identifiers")
     item = staff.bind(rows, request.user, "account__organisation").filter(id=item_id).first()
     if item is None or not _may_read(request.user, item):
@@ -72,16 +72,18 @@ def _find_turn(request: HttpRequest, item: Item) -> Turn | None:
 
 
 def _find_span(turn: Turn, item: Item, text: str, number: str) -> passages.Span | None:
-    """An earlier turn of the conversation may have shown it."""
+    """An earlier turn of the conversation may have looked at it."""
     calls = ToolCall.objects.filter(
         result__isnull=False, created_at__lte=turn.finished_at or turn.created_at
     )
     of = {"turn__conversation": turn.conversation_id} if turn.conversation_id else {"turn": turn}
     results = calls.filter(**of).order_by("-created_at").values_list("result", flat=True)[:CALLS]
-    shown = [
-        one for result in results for one in passages.list_shown(result.get("data"), str(item.id))
+    observed = [
+        one
+        for result in results
+        for one in passages.list_observed(result.get("data"), str(item.id))
     ]
     answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
     n = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 0
     claim = passages.find_claim(answer.content, n) if answer else ""
-    return passages.find_passage(text, dict.fromkeys(shown), claim)
+    return passages.find_passage(text, dict.fromkeys(observed), claim)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from agents.office.console_access import choose_user, for_operators, holds, list_items
+from agents.office.console_access import choose_user, for_operators, has_scope, list_items
 from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
 from guardrails.models import LearnedPattern, PatternEvidence, PatternHit
@@ -85,7 +85,9 @@ def page(request: HttpRequest) -> HttpResponse:
             "here": "console-patterns",
             "page": found,
             "cards": [_describe(row, names, mails, now) for row in rows],
-            "may_decide": holds(request.user, ServiceToken.Scope.LEARNING, is_own=chosen.is_own),
+            "may_decide": has_scope(
+                request.user, ServiceToken.Scope.LEARNING, is_own=chosen.is_own
+            ),
         },
     )
 

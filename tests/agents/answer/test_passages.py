@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.answer.passages import find_claim, find_passage, list_shown
+from agents.answer.passages import find_claim, find_passage, list_observed
 
 LONG = "\n\n".join(f"Paragraph {word}. " + "Filler about nothing. " * 25 for word in ("one", "two"))
 
@@ -13,7 +13,7 @@ def test_what_a_result_shows_of_an_item_is_found_wherever_it_stands() -> None:
         "more": {"events": [{"id": "a", "snippet": "Friday", "text": " "}]},
     }
 
-    assert list(list_shown(result, "a")) == ["Due on Friday.", "Friday"]
+    assert list(list_observed(result, "a")) == ["Due on Friday.", "Friday"]
 
 
 def test_the_claim_is_the_lines_that_cite_the_number() -> None:
