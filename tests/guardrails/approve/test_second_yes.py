@@ -120,7 +120,10 @@ def in_a_batch(approval: Approval, **word: Any) -> ActionResult:
 
 
 def in_chat(approval: Approval, **word: Any) -> ActionResult:
-    given = {"organisation_id": approval.organisation_id, "approval_id": approval.id}
+    given: dict[str, Any] = {
+        "organisation_id": approval.organisation_id,
+        "approval_id": approval.id,
+    }
     return approvals.decide(**given, word="confirm", digest=approval.digest, **word)
 
 
