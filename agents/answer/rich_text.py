@@ -101,9 +101,11 @@ class _Renderer(RendererHTML):
             return escape(words)
         return f'<a href="{escape(url)}">{escape(words)}</a>{_host(url)}'
 
-    def link_open(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    def link_open(
+        self, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
+    ) -> str:
         tokens[at].attrs.pop("title", None)  # words that nobody sees
-        return str(self.renderToken(tokens, at, {}, {}))
+        return self.renderToken(tokens, at, options, env)
 
     def link_close(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         opened = next(
@@ -135,7 +137,8 @@ def _make_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"]).disable(["entity", "html_inline", "html_block"])
     parser.inline.ruler.before("link", "citation", _cite)
     parser.validateLink = lambda url: bool(_leads_to(url))  # type: ignore[method-assign]
-    parser.normalizeLinkText = normalizeLink  # type: ignore[method-assign]  # no other letters
+    # An address is written as it is asked for: in no other letters.
+    parser.normalizeLinkText = normalizeLink  # type: ignore[assignment,method-assign]
     return parser
 
 

@@ -73,7 +73,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """`?organisation=&user=&page=`. Nine queries, however many there are."""
     chosen = choose_user(request)
     found = Paginator(_rows(chosen.account_ids), PER_PAGE).get_page(request.GET.get("page"))
-    rows = list(found)
+    rows: list[Any] = list(found)
     hits = [(row.account_id, hit.item_id) for row in rows for hit in row.lately]
     names, mails = _name_things(chosen.account_ids), list_items(hits)
     now = timezone.now()
