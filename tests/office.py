@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 import httpx
 from asgiref.sync import SyncToAsync
@@ -62,6 +63,17 @@ class Office:
             organisation__slug="default", external_user_id=user, source=source
         )
         return row.ref()
+
+    def environment(self) -> dict[str, str]:
+        """What a program of the product needs beside a database to work in this office."""
+        return {
+            "MODEL_PORT": str(urlsplit(settings.OPENAI_BASE_URL).port),
+            "DATA_SERVICES": f"default={self.sandbox.url}",
+            "DATA_SERVICE_KEYS": f"default={self.sandbox.key}",
+            "WEBHOOK_SECRETS": f"default={settings.WEBHOOK_SECRETS['default']}",
+            "LEDGER_STOP_MINUTES": str(settings.LEDGER_STOP_MINUTES),
+            "DEBUG": "True",
+        }
 
     def sync(self, *sources: str, user: str = "maya", copied: bool = True) -> None:
         """The first sync of these sources (of all, without any), here and now. What it makes of

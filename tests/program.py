@@ -64,13 +64,16 @@ def own_database() -> dict[str, str]:
 
 
 @contextmanager
-def program(*arguments: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A program of the product on this test's database, killed at the end."""
+def program(
+    *arguments: str, log: Path, folder: Path = state.PROJECT_DIR, **variables: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A program of the product on this test's database, killed at the end; of another version in
+    another `folder`."""
     with (
         log.open("ab") as output,
         subprocess.Popen(
             [sys.executable, *arguments],
-            cwd=state.PROJECT_DIR,
+            cwd=folder,
             env=os.environ | own_database() | variables,
             stdout=output,
             stderr=output,

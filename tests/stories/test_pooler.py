@@ -14,7 +14,6 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from django.conf import settings as configured
 
 from agents.models import Turn
 from audit.models import Checkpoint, ExecutedAgentAction
@@ -120,15 +119,8 @@ def test_mails_chats_seals_holds_and_erasures_work_behind_a_pooler(
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         addresses = stack.enter_context(running_pooler(Path(folder)))
-        variables = addresses | {
-            "MODEL_PORT": str(urlsplit(configured.OPENAI_BASE_URL).port),
-            "DATA_SERVICES": f"default={office.sandbox.url}",
-            "DATA_SERVICE_KEYS": f"default={office.sandbox.key}",
-            "WEBHOOK_SECRETS": f"default={configured.WEBHOOK_SECRETS['default']}",
-            "LEDGER_SIGNING_KEY": sealed.SIGNING_KEY,
-            "LEDGER_STOP_MINUTES": str(configured.LEDGER_STOP_MINUTES),
-            "DEBUG": "True",
-        }
+        variables = office.environment() | addresses
+        variables["LEDGER_SIGNING_KEY"] = sealed.SIGNING_KEY
         log = tmp_path / "programs.log"
         for name, command in programs.items():
             stack.enter_context(program(*command, log=log, **variables, REMIT_PROCESS=name))
