@@ -65,7 +65,7 @@ def own_database() -> dict[str, str]:
 
 @contextmanager
 def program(
-    *arguments: str, log: Path, folder: Path = state.PROJECT_DIR, **variables: str
+    *arguments: str, log: Path, folder: str | Path = state.PROJECT_DIR, **variables: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A program of the product on this test's database, killed at the end; of another version in
     another `folder`."""

@@ -92,7 +92,7 @@ def is_done() -> bool:
 
 
 def test_mails_and_chats_go_through_an_earlier_version_alone_and_beside_this_one(
-    office: Office, earlier: Path, tmp_path: Path
+    earlier: Path, office: Office, tmp_path: Path
 ) -> None:
     """This version made the tables and takes the webhooks in."""
     log, answers = tmp_path / "programs.log", []
