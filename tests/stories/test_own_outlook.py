@@ -43,8 +43,8 @@ def outlook(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outlook]
         monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
         http.close_clients()
         yield running
+        http.close_clients()  # before their server goes
         assert running.problems == []
-    http.close_clients()
 
 
 def connected(outlook: Outlook) -> Account:

@@ -49,8 +49,8 @@ def server(
         monkeypatch.setitem(consent.PLACES, "microsoft_mail", place)
         Organisation.objects.create(slug="acme", name="Acme")
         yield running
+        http.close_clients()  # before their servers go
         assert outlook.problems == []
-    http.close_clients()
 
 
 def _token(call: Any) -> str:
