@@ -81,7 +81,7 @@ def _find_span(turn: Turn, item: Item, text: str, number: str) -> passages.Span 
     observed = [
         one
         for result in results
-        for one in passages.list_observed(result.get("data"), str(item.id))
+        for one in passages.list_observed((result or {}).get("data"), str(item.id))
     ]
     answer = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT).first()
     n = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 0
