@@ -171,4 +171,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(serve_model(int(sys.argv[1])) if len(sys.argv) > 1 else main())
+    if len(sys.argv) > 1:
+        serve_model(int(sys.argv[1]))
+    else:
+        sys.exit(main())
