@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -109,8 +109,10 @@ class Pages:
         }.get(name, {})
 
 
-def is_page(client: Client, address: str) -> bool:
-    return read_page(client, address) is not None
+def read_pages(client: Client, addresses: Iterable[str]) -> dict[str, str]:
+    """Those of these addresses that lead to a page, with its text."""
+    found = {address: read_page(client, address) for address in addresses}
+    return {address: text for address, text in found.items() if text is not None}
 
 
 def read_page(client: Client, address: str) -> str | None:

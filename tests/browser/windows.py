@@ -11,8 +11,13 @@ def find_too_narrow(page: Page) -> list[int]:
     before, found = page.viewport_size, []
     for window in (PHONE, SCREEN):
         page.set_viewport_size(window)
-        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+        if is_too_wide(page):
             found.append(window["width"])
     if before:
         page.set_viewport_size(before)
     return found
+
+
+def is_too_wide(page: Page) -> bool:
+    wide: bool = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    return wide
