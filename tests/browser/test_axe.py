@@ -1,5 +1,7 @@
 """Every page in a real browser, looked over by axe-core: light and dark, phone and screen."""
 
+from collections.abc import Sequence
+
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
@@ -33,7 +35,7 @@ SERIOUS = """async ([rules, without]) => (await axe.run({exclude: without}, {
 COLOURS = ["color-contrast", "link-in-text-block"]
 
 
-def findings(page: Page, without: list[str]) -> list[str]:
+def findings(page: Page, without: Sequence[str] = ()) -> list[str]:
     """Everything in both windows, each in one theme; in the other theme what colours alone can
     change. The page is loaded once."""
     page.evaluate(AXE_SCRIPT)
@@ -47,7 +49,7 @@ def findings(page: Page, without: list[str]) -> list[str]:
         page.set_viewport_size(window)
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         page.evaluate(DARKEN, theme == "dark")
-        serious = page.evaluate(SERIOUS, [rules, without])
+        serious = page.evaluate(SERIOUS, [rules, list(without)])
         found += [f"{window['width']} {theme} {one}" for one in serious]
         if is_too_wide(page):
             found.append(f"wider than {window['width']}")
