@@ -1,5 +1,6 @@
-"""Somebody's own mailbox at Microsoft: a mail that arrives starts a turn, and what the agent does
-stands there, in the ledger, and starts no other. At a fake of Graph, with a scripted model."""
+"""Somebody's own mailbox at Microsoft: a mail that arrives starts a turn; what the agent does
+stands there and in the ledger, can be taken back, and starts no other turn. At a fake of Graph,
+with a scripted model."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,13 +11,18 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Turn
+from audit.ledger.ids import uuid7
 from audit.models import ExecutedAgentAction
+from guardrails.contracts import ActionRequest
+from guardrails.execute.executor import execute
+from guardrails.execute.undo import undo
+from guardrails.models import AllowedAction, AllowedActionOption
 from integrations.credentials import credentials, sealing
 from integrations.credentials.oauth import Tokens
 from integrations.models import Account, Delivery, Organisation
 from integrations.network import http
-from integrations.providers.microsoft_mail.writer import GraphMailWriter
-from tests.integrations.providers.google_mail.box import mail
+from tests.guardrails.office import CHAT
+from tests.guardrails.values import AGENT_TEXT
 from tests.microsoft_world import ADDRESS, TOKEN, Outlook, running_outlook
 from tests.office import Office
 from tests.stories.steps import scripted
@@ -31,6 +37,7 @@ from tests.stories.test_own_mailbox import (
 )
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+TOM = "tom@elsewhere.test"
 
 
 @pytest.fixture
@@ -87,10 +94,41 @@ def test_a_mail_that_arrives_starts_one_turn_and_what_remit_does_starts_none(
     ]
     assert outlook.held() == {"News of the week": {"UNREAD"}}
 
-    outlook.tick(2)
-    GraphMailWriter(account.ref()).send_email(mail(), key="remit-1")
+    taken_back = undo(
+        organisation_id=account.organisation_id, action_id=rows[0].action_id, by="operator:olga"
+    )
+    assert taken_back.status == "succeeded"
+    assert outlook.held() == {"News of the week": {"INBOX", "UNREAD"}}
+
+    outlook.before["POST send"] = lambda: setattr(outlook, "lose", 1)
+    sent = execute(allowed_mail(account))
+    assert (sent.status, len(outlook.out)) == ("succeeded", 1)
     with scripted({INGEST: [SUMMARY]}):
         look(office, account)
     assert Turn.objects.count() == 1
-    reasons = dict(Delivery.objects.filter(kind="created").values_list("source_id", "reason"))
-    assert sorted(reasons.values()) == ["", "own_mail"]
+    reasons = Delivery.objects.filter(kind="created").values_list("reason", flat=True)
+    assert sorted(reasons) == ["", "own_mail"]
+
+
+def allowed_mail(account: Account) -> ActionRequest:
+    """A mail that its user's agent may send unasked."""
+    AllowedAction.objects.update_or_create(
+        account=account,
+        action_type="send_email",
+        defaults={"approval_mode": "auto", "hold_seconds": 0, "conditions": [AGENT_TEXT]},
+    )
+    AllowedActionOption.objects.create(
+        account=account,
+        action_type="send_email",
+        source=account.source,
+        kind="recipient",
+        external_id=TOM,
+        name="Tom",
+    )
+    return ActionRequest(
+        action_id=uuid7(),
+        account=account.ref(),
+        action_type="send_email",
+        arguments={"to": [TOM], "subject": "Friday", "body": "See you on Friday."},
+        origin=CHAT,
+    )
