@@ -145,7 +145,15 @@ def test_what_is_picked_later_counts_for_rules_that_wait(office: Office) -> None
     assert not steps(client, account)["try"]  # what was tried is not what would be live
 
     press(client, account, step="switch", action="classify", on="1", waiting=str(renewed.pk))
-    assert AllowedActionOption.objects.get(account=account).external_id == label
+    listed = AllowedActionOption.objects.filter(account=account)
+    assert listed.get().external_id == label
+
+    # What the provider's list does not have is not taken away by who picks from that list.
+    own = listed.get()
+    own.pk, own.external_id, own.name = None, "label_of_before", "Of before"
+    own.save(force_insert=True)
+    press(client, account, step="pick", **{"classify-label": []})
+    assert [one.external_id for one in listed] == ["label_of_before"]
 
 
 def test_where_it_leads_after_a_preset_is_no_other_site(office: Office) -> None:
