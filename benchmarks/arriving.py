@@ -3,12 +3,14 @@
     make bench NAME=arriving
 
 OBJECTS (150) of each kind of the folder of real data arrive at the demo's Maya by one webhook each,
-and one in ten by two. Every fourth document is somebody else's and shared with her. Sandbox,
-guardrails, ledger and deliveries are real; the model is the offline one, over HTTP; items are read
-in without a model. Nothing else happens to the office meanwhile.
+and one in ten by two. Every fourth document is somebody else's and shared with her. Events are at
+their time of the week, but in the next weeks and once each, with Maya invited; every fourth she
+made herself. Sandbox, guardrails, ledger and deliveries are real; the model is the offline one,
+over HTTP; items are read in without a model. Nothing else happens to the office meanwhile.
 
 By kind: `received` webhooks, `handled` (an agent worked through it), `done`, `asked` (a person is)
-and `refused` actions, and how many of each type in `actions`; items only `read`, deliveries `left`
+and `refused` actions, and how many of each type in `actions`; what was `suggested`, by what it is
+about; items only `read`, deliveries `left`
 alone (a webhook that came twice), `failed` ones, `calls` of a model, `without_model` items (calls
 that were saved), and the milliseconds from the claim of a delivery to its end at the 50th and 99th
 percentile. KINDS chooses some of them.
@@ -23,7 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,7 @@ from benchmarks.goals import tell
 OBJECTS = int(os.environ.get("OBJECTS", "150"))
 USER, SLUG, ADDRESS = "maya", "default", "maya@company.com"
 AGAIN, SHARED = 10, 4  # every so many
+WEEK, WEEKS = timedelta(weeks=1), 4
 KINDS = {"documents": ("gdrive", "id"), "issues": ("jira", "key"), "events": ("calendar", "id")}
 CHOSEN = os.environ.get("KINDS", " ".join(KINDS)).split()
 
@@ -75,7 +78,27 @@ def objects(kind: str) -> list[dict[str, Any]]:
             is_shared = number % SHARED == 0
             one["owner"] = "noor@company.com" if is_shared else ADDRESS
             one["shared_with"] = [ADDRESS] if is_shared else []
+    if kind == "events":
+        now = datetime.now(UTC)
+        return [invitation(one, number, now=now) for number, one in enumerate(chosen)]
     return chosen
+
+
+def invitation(event: dict[str, Any], number: int, *, now: datetime) -> dict[str, Any]:
+    """At the same time of the week, once, in one of the next weeks."""
+    begins, ends = (datetime.fromisoformat(event[name]) for name in ("start", "end"))
+    later = ((now - begins) // WEEK + 1 + number % WEEKS) * WEEK
+    organiser = event["created_by"] if "@" in (event["created_by"] or "") else "noor@company.com"
+    is_own = number % SHARED == 0
+    guest = {"email": ADDRESS, "status": "accepted" if is_own else "needs_action"}
+    return event | {
+        "start": (begins + later).isoformat(),
+        "end": (ends + later).isoformat(),
+        "recurrence": None,
+        "series_id": None,
+        "created_by": ADDRESS if is_own else organiser,
+        "attendees": [*event["attendees"], guest],
+    }
 
 
 def put(office: Any, kind: str, found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -97,7 +120,7 @@ def put(office: Any, kind: str, found: list[dict[str, Any]]) -> Iterator[dict[st
 def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     """What becomes of them, and how long each takes."""
     from agents import tasks
-    from agents.models import Turn
+    from agents.models import Suggestion, Turn
     from audit.models import ExecutedAgentAction
     from integrations.contracts.events import ItemEvent
     from integrations.models import Delivery, ModelCall
@@ -127,6 +150,7 @@ def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
         .exclude(status="pending")
         .values_list("action_type", "status")
     )
+    suggested = Suggestion.objects.filter(turn__in=turns).values_list("kind", flat=True)
     ended = Counter(status for _, status in actions)
     asked = ModelCall.objects.filter(run_id__in=ids).values("run_id").distinct().count()
     cuts = statistics.quantiles(took, n=100)
@@ -138,6 +162,7 @@ def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
         "asked": ended["waiting"],
         "refused": ended["blocked"],
         "actions": {" ".join(one): number for one, number in Counter(actions).items()},
+        "suggested": Counter(suggested),
         "read": fates["read"],
         "left": fates["left"],
         "failed": fates["dead"] + fates["in_work"],
