@@ -234,6 +234,7 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
         "text": card_text.render(card),
         "differences": [list(one) for one in card.differences],
         "agent_said": card.agent_said,
+        "yeses": card.yeses,
         "delegated": card.delegated,
         "revises": str(card.revises) if card.revises else None,
         "proposed": dict(card.proposed),

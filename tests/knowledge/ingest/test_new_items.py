@@ -106,7 +106,7 @@ def test_an_item_is_one_statement(
     if known:
         take(owner, email())
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         take(owner, email(id="m2"))
 
     assert Entity.objects.count() == 2
