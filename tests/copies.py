@@ -166,6 +166,37 @@ def write(rows: Rows) -> None:
             query = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns(table))
             with session().cursor().copy(query) as sent:
                 sent.write(text)
+            if numbering := counter(table):
+                session().execute(numbering)
+
+
+_counters: dict[str, sql.Composed | None] = {}
+
+
+def counter(table: str) -> sql.Composed | None:
+    """Lets the rows that come be numbered after those that were copied, where rows are numbered: a
+    test may have begun with the numbers anew."""
+    if table not in _counters:
+        found = session().execute(
+            "SELECT attname, pg_get_serial_sequence(attrelid::regclass::text, attname)"
+            " FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+            " AND NOT attisdropped"
+            " AND pg_get_serial_sequence(attrelid::regclass::text, attname) IS NOT NULL",
+            [table],
+        )
+        named = found.fetchone()
+        _counters[table] = _count_on(table, *named) if named else None
+    return _counters[table]
+
+
+def _count_on(table: str, column: str, sequence: str) -> sql.Composed:
+    return sql.SQL(
+        "SELECT setval({sequence}, greatest(max({column}), nextval({sequence}))) FROM {table}"
+    ).format(
+        sequence=sql.Literal(sequence),
+        column=sql.Identifier(column),
+        table=sql.Identifier(table),
+    )
 
 
 _columns: dict[str, sql.Composed] = {}

@@ -6,6 +6,7 @@ import pytest
 
 from agents.inbound import inbound
 from agents.inbound.inbound import build_context, is_own
+from guardrails.gather import strangers
 from tests.agents.learn.test_matching import ACCOUNT
 from tests.knowledge.office import email
 
@@ -38,7 +39,7 @@ def test_the_reader_sees_the_newest_mails_of_the_thread_before_this_one(
     ]
     reader = SimpleNamespace(thread=lambda thread_id: tuple(thread))
     monkeypatch.setattr(inbound, "mail_reader", lambda account: reader)
-    monkeypatch.setattr(inbound.strangers, "is_stranger", lambda *_, **__: False)
+    monkeypatch.setattr(strangers, "is_stranger", lambda *_, **__: False)
 
     shown = build_context(ACCOUNT, next(one for one in thread if one.id == "m6"))
 
