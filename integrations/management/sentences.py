@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 
 from integrations.credentials import sealing
 from integrations.exceptions import ProviderError
+from integrations.models import Organisation
 
 
 @contextmanager
@@ -24,3 +25,11 @@ def sentences() -> Iterator[None]:
         ) from error
     except ValidationError as error:
         raise CommandError(" ".join(error.messages)) from error
+
+
+def organisation_of(slug: str) -> Organisation:
+    """Raises CommandError where there is none."""
+    found = Organisation.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no organisation “{slug}”.")
+    return found

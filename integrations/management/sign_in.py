@@ -7,14 +7,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from integrations.accounts import connecting, consent
 from integrations.accounts.connecting import Wish
 from integrations.accounts.consent import Finished
 from integrations.contracts import Source
-from integrations.management.sentences import sentences
-from integrations.models import Organisation
+from integrations.management.sentences import organisation_of, sentences
 from integrations.ports.registry import BY_SOURCE
 from integrations.providers.connectable import Found
 
@@ -51,9 +50,7 @@ class SignInCommand(BaseCommand):
         parser.add_argument("--try-only", action="store_true", help="Store nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
-        if organisation is None:
-            raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        organisation = organisation_of(options["organisation"])
         wish = Wish(
             organisation_id=organisation.id,
             user_id=options["user"],

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from integrations.accounts import connecting
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
-from integrations.management.sentences import sentences
-from integrations.models import Organisation
+from integrations.management.sentences import organisation_of, sentences
 from integrations.providers.carddav import trial
 
 
@@ -30,9 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         address, user_name = options["address"], options["login"] or options["address"]
-        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
-        if organisation is None:
-            raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        organisation = organisation_of(options["organisation"])
         wish = Wish(
             organisation_id=organisation.id,
             user_id=options["user"],

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from integrations.accounts import connectables, connecting, trials
 from integrations.accounts.connecting import Wish
 from integrations.management.commands import connect_mailbox
-from integrations.management.sentences import sentences
-from integrations.models import Organisation
+from integrations.management.sentences import organisation_of, sentences
 from integrations.ports.registry import PROVIDER_OF
 from integrations.providers.connectable import Found, Given
 
@@ -46,9 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("--try-only", action="store_true", help="Store nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
-        if organisation is None:
-            raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        organisation = organisation_of(options["organisation"])
         wish = Wish(
             organisation_id=organisation.id,
             user_id=options["user"],

@@ -13,8 +13,7 @@ from integrations.accounts import connecting
 from integrations.accounts.connecting import Offer, Wish
 from integrations.contracts.servers import Server, read_server
 from integrations.exceptions import ProviderError
-from integrations.management.sentences import sentences
-from integrations.models import Organisation
+from integrations.management.sentences import organisation_of, sentences
 from integrations.ports.evidence import Ability
 from integrations.providers.imap import discovery, trial
 from integrations.providers.imap.servers import MailServers
@@ -57,9 +56,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         address, user_name = options["address"], options["login"] or options["address"]
-        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
-        if organisation is None:
-            raise CommandError(f"There is no organisation “{options['organisation']}”.")
+        organisation = organisation_of(options["organisation"])
         wish = Wish(
             organisation_id=organisation.id,
             user_id=options["user"],
