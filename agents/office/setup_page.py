@@ -1,8 +1,8 @@
 """Guided setup: from a connected account to one safe action that is switched on. How far it is
 follows from the rows themselves, so it can be left and taken up again at any step.
 
-The rules of a mailbox wait in shadow (`guardrails.policies.shadow`) while they are tried on past
-mail: nothing is live before somebody switches it on."""
+Rules that are chosen wait in shadow (`guardrails.policies.shadow`), those of a mailbox while they
+are tried on past mail: nothing is live before somebody switches it on."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -134,17 +134,18 @@ def _steps(account: Account | None) -> list[Step]:
             is_done=bool(account) and (waiting is not None or policy.exists()),
         )
     )
-    if kind == "mail":
+    on = policy
+    if kind in SAFE:
         tried = setup_policy.list_trials(account, waiting).filter(state=PastRun.State.DONE)
+        found.append(Step(name="try", title="Try it", is_done=bool(account) and tried.exists()))
         on = policy.filter(action_type__in=SAFE[kind], enabled=True, approval_mode="auto")
-        found += [
-            Step(name="try", title="Try it", is_done=bool(account) and tried.exists()),
-            Step(
-                name="switch",
-                title="Switch it on",
-                is_done=bool(account) and waiting is None and on.exists(),
-            ),
-        ]
+    found.append(
+        Step(
+            name="switch",
+            title="Switch it on",
+            is_done=bool(account) and waiting is None and on.exists(),
+        )
+    )
     return found
 
 
@@ -164,8 +165,12 @@ def _details(account: Account | None) -> dict[str, Any]:
                 name,
                 about,
                 urlencode(
-                    {"account": account.pk, "preset": name, "next": back}
-                    | ({"later": setup_policy.NOTE} if kind in SAFE else {})
+                    {
+                        "account": account.pk,
+                        "preset": name,
+                        "next": back,
+                        "later": setup_policy.NOTE,
+                    }
                 ),
             )
             for name, about in presets.list_for(account).items()
@@ -238,12 +243,27 @@ def _switch(request: HttpRequest, account: Account) -> None:
         return
     on = request.POST.get("on") == "1"
     with transaction.atomic():
-        if on and not _adopt(request, account, name):
+        if on and not _adopt(request, account, unasked=frozenset({name})):
             return
         _save(request, account, name, is_on=on)
     title = BY_NAME[name].title
     said = "is done without asking from now on" if on else "asks a person first from now on"
     messages.success(request, f"“{title}” {said}.")
+
+
+def _go_live(request: HttpRequest, account: Account) -> None:
+    """The rules that wait become live as they are, or so that all they permit asks first."""
+    _need(request, *SWITCH_RIGHTS)
+    asks_first = request.POST.get("asks_first") == "1"
+    if setup_policy.find_waiting(account) and _adopt(
+        request, account, unasked=frozenset() if asks_first else None
+    ):
+        how = (
+            "Whatever they permit asks a person first."
+            if asks_first
+            else "They hold as you read them."
+        )
+        messages.success(request, f"Its rules are switched on. {how}")
 
 
 def _save(request: HttpRequest, account: Account, name: str, *, is_on: bool) -> None:
@@ -257,7 +277,7 @@ def _save(request: HttpRequest, account: Account, name: str, *, is_on: bool) -> 
         row.save()
 
 
-def _adopt(request: HttpRequest, account: Account, name: str) -> bool:
+def _adopt(request: HttpRequest, account: Account, *, unasked: frozenset[str] | None) -> bool:
     """Make the rules that wait live, where there are any; False where they cannot be."""
     waiting = setup_policy.find_waiting(account)
     if waiting is None:
@@ -267,7 +287,7 @@ def _adopt(request: HttpRequest, account: Account, name: str) -> bool:
         messages.error(request, "Other rules were chosen meanwhile. Look at them first.")
         return False
     try:
-        shadow.adopt(account, author=author(request), unasked=frozenset({name}))
+        shadow.adopt(account, author=author(request), unasked=unasked)
     except PolicyFileError as error:
         messages.error(request, f"{error} Nothing was changed.")
         return False
@@ -287,4 +307,5 @@ _DO: Mapping[str, Callable[[HttpRequest, Account], None]] = {
     "pick": _pick,
     "try": _try,
     "switch": _switch,
+    "live": _go_live,
 }

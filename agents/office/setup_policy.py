@@ -1,5 +1,5 @@
-"""The rules that guided setup chose for a mailbox. They wait in shadow while they are tried on past
-mail, and become live only when somebody switches an action on."""
+"""The rules that guided setup chose for an account. They wait in shadow, those of a mailbox while
+they are tried on past mail, and become live only when somebody switches them on."""
 
 from django.db.models import QuerySet
 

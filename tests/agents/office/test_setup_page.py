@@ -129,6 +129,26 @@ def test_rules_wait_until_one_action_is_switched_on_and_all_else_asks(office: Of
     assert office.calls() == []
 
 
+@pytest.mark.parametrize(
+    ("asks", "mode"), [("", "auto"), ("1", "ask")], ids=["as they are", "asking"]
+)
+def test_rules_of_a_calendar_wait_until_they_are_switched_on(
+    office: Office, asks: str, mode: str
+) -> None:
+    client, account = log_in_superuser("olga"), office.diary
+    first = choose(client, account, "new-account-calendar")
+    waiting = choose(client, account, "new-account-calendar")
+    assert steps(client, account) == {"connect": True, "preset": True, "switch": False}
+    press(client, account, step="live", asks_first=asks, waiting=str(first.pk))
+    assert modes(account) == {}
+
+    press(client, account, step="live", asks_first=asks, waiting=str(waiting.pk))
+    assert modes(account)["create_calendar_event"] == mode
+    assert not ShadowPolicy.objects.exists()
+    assert steps(client, account)["switch"]
+    assert office.calls() == []
+
+
 def test_what_is_picked_later_counts_for_rules_that_wait(office: Office) -> None:
     client, account = log_in_superuser("olga"), office.mailbox
     waiting = choose(client, account, "careful-mailbox")
@@ -171,6 +191,7 @@ def test_who_may_only_look_changes_nothing_and_others_see_no_account(office: Off
         {"step": "pick", "classify-label": ["x"]},
         {"step": "try"},
         {"step": "switch", "action": "archive", "on": "1"},
+        {"step": "live"},
     ):
         assert press(looking, office.mailbox, **given).status_code == 403
     assert not AllowedAction.objects.exists()
