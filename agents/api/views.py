@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.signing import TimestampSigner
+from django.core import signing
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
@@ -117,7 +117,8 @@ class ChatView(ApiView):
     @extend_schema(request=ChatRequest, responses=ChatResponse, operation_id="chat")
     def post(self, request: Request) -> Response:
         """Say something, answer a question, confirm or reject actions; wait for the answer."""
-        return Response(build_response(run(request, ChatRequest.read(request.data))))
+        turn_id = run(request, ChatRequest.read(request.data))
+        return Response(build_response(turn_id, by=caller_of(request).principal))
 
 
 class ChatStreamView(ApiView):
@@ -128,7 +129,7 @@ class ChatStreamView(ApiView):
         """The same as chat, worked through by a process of its own and followed as events."""
         turn_id = start(request, ChatRequest.read(request.data), queued=True)
         session = Conversation.objects.get(turns=turn_id)
-        started = stream_of(turn_id) | {"session_id": str(session.session_id)}
+        started = stream_of(turn_id, request) | {"session_id": str(session.session_id)}
         return Response(started, status=status.HTTP_202_ACCEPTED)
 
 
@@ -138,11 +139,11 @@ class TurnStreamView(ApiView):
     @extend_schema(responses=TurnStream, operation_id="turn_stream")
     def get(self, request: Request, turn_id: UUID) -> Response:
         """Where to follow a turn again, from its first event: for clients that began anew."""
-        return Response(stream_of(find_turn(caller_of(request), turn_id).id))
+        return Response(stream_of(find_turn(caller_of(request), turn_id).id, request))
 
 
-def stream_of(turn_id: UUID) -> dict[str, str]:
-    token = TimestampSigner(salt=SALT).sign(str(turn_id))
+def stream_of(turn_id: UUID, request: Request) -> dict[str, str]:
+    token = signing.dumps([str(turn_id), caller_of(request).principal], salt=SALT)
     address = f"/api/v1/turns/{turn_id}/events?token={token}"
     return {"turn_id": str(turn_id), "stream_url": address}
 
@@ -164,7 +165,8 @@ class TurnView(ApiView):
     @extend_schema(responses=ChatResponse, operation_id="turn")
     def get(self, request: Request, turn_id: UUID) -> Response:
         """One turn as it stands now, for clients that lost the answer."""
-        return Response(build_response(find_turn(caller_of(request), turn_id).id))
+        auth = caller_of(request)
+        return Response(build_response(find_turn(auth, turn_id).id, by=auth.principal))
 
 
 class StopView(ApiView):
@@ -176,7 +178,7 @@ class StopView(ApiView):
         auth = caller_of(request)
         turn = find_turn(auth, turn_id)
         turns.stop_turn(turn.id, by=auth.principal, now=timezone.now())
-        return Response(build_response(turn.id))
+        return Response(build_response(turn.id, by=auth.principal))
 
 
 class ConversationsView(ApiView):

@@ -9,7 +9,7 @@ from agents.journal.steps import ASK_USER
 from agents.models import Escalation, Message, Turn
 from agents.plans import rendering, store
 from agents.turns.turns import parse_question
-from guardrails.approve import approvals, card_text, questions
+from guardrails.approve import approvals, card_text, questions, second_yes
 from guardrails.approve.cards import list_cards
 from guardrails.approve.change_request_rows import find_by_refusal
 from guardrails.contracts.cards import ApprovalCard, HeldSendCard
@@ -27,17 +27,18 @@ COMPLETED = (
 )
 
 
-def build_response(turn_id: UUID) -> dict[str, Any]:
-    """The chat response of one turn (seed I 7.1 and what Remit adds), in the turn's language. What
-    waits counts as shown to the person from now on. Nine queries whatever the amount, one more
-    when it held actions or was refused what can be asked for, two more where it was handed to a
-    person."""
+def build_response(turn_id: UUID, *, by: str = "") -> dict[str, Any]:
+    """The chat response of one turn (seed I 7.1 and what Remit adds), in the turn's language, as
+    this principal sees it who acts for the user; empty: the user. What waits counts as shown to the
+    person from now on. Nine queries whatever the amount, one more when it held actions or was
+    refused what can be asked for, two more where it was handed to a person, and a few where
+    something waits for a second yes."""
     turn = Turn.objects.select_related("conversation").get(id=turn_id)
     with speaking(turn.language):
-        return _describe(turn)
+        return _describe(turn, by)
 
 
-def _describe(turn: Turn) -> dict[str, Any]:
+def _describe(turn: Turn, by: str) -> dict[str, Any]:
     said = {m.role: m for m in Message.objects.filter(turn=turn)}
     reply = said.get(Message.Role.ASSISTANT)
     question = _open_question(turn)
@@ -49,6 +50,7 @@ def _describe(turn: Turn) -> dict[str, Any]:
     }
     pending = list_cards(**session, state="pending")[::-1]
     pending += _waiting_elsewhere(actions, pending, session)
+    pending = second_yes.seen_by(pending, by, turn.external_user_id)
     decided = list_cards(**session, decided=True, limit=MOST_HANDLED)
     approvals.note_shown(pending)
     plan = store.load_plan(turn.conversation_id)
@@ -235,6 +237,7 @@ def describe_pending(card: ApprovalCard) -> dict[str, Any]:
         "differences": [list(one) for one in card.differences],
         "agent_said": card.agent_said,
         "yeses": card.yeses,
+        "not_yours": card.not_yours,
         "delegated": card.delegated,
         "revises": str(card.revises) if card.revises else None,
         "proposed": dict(card.proposed),

@@ -12,11 +12,10 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
-from uuid import UUID
 
 import psycopg
 from asgiref.sync import sync_to_async
-from django.core.signing import BadSignature, TimestampSigner
+from django.core import signing
 from django.db import close_old_connections
 
 from agents.journal.statements import CHANNEL
@@ -26,7 +25,7 @@ from integrations.database import notices
 from integrations.web.problems import MEDIA_TYPE, problem
 
 log = logging.getLogger(__name__)
-SALT = "turn-events"
+SALT = "turn-stream"
 TOKEN_SECONDS = 3600
 HEARTBEAT_SECONDS = 15.0
 LAST_TYPE = "turn.finished"
@@ -107,7 +106,8 @@ async def _stream(turn_id: str, scope: Scope, receive: Receive, send: Send) -> N
     if scope["method"] != "GET":
         await _refuse(send, 405, "method_not_allowed", "Use GET.")
         return
-    if not _permitted(turn_id, scope):
+    reader = _reader(turn_id, scope)
+    if reader is None:
         await _refuse(send, 401, "bad_token", "The stream's token does not fit, or is too old.")
         return
     await send(
@@ -125,7 +125,7 @@ async def _stream(turn_id: str, scope: Scope, receive: Receive, send: Send) -> N
     woken = WAKES.follow(turn_id)
     gone = asyncio.create_task(_disconnected(receive))
     try:
-        await _follow(turn_id, _last_event_id(scope), woken, gone, send)
+        await _follow(turn_id, reader, _last_event_id(scope), woken, gone, send)
     finally:
         gone.cancel()
         WAKES.leave(turn_id, woken)
@@ -134,11 +134,16 @@ async def _stream(turn_id: str, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _follow(
-    turn_id: str, after: int, woken: asyncio.Event, gone: asyncio.Task[None], send: Send
+    turn_id: str,
+    reader: str,
+    after: int,
+    woken: asyncio.Event,
+    gone: asyncio.Task[None],
+    send: Send,
 ) -> None:
     while not gone.done():
         woken.clear()
-        for sequence, type, data in await sync_to_async(_events)(turn_id, after):
+        for sequence, type, data in await sync_to_async(_events)(turn_id, reader, after):
             await _send_event(send, sequence, type, data)
             after = sequence
             if type == LAST_TYPE:
@@ -153,7 +158,7 @@ async def _follow(
                 await _send_body(send, b": waiting\n\n")
 
 
-def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
+def _events(turn_id: str, reader: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
     """New events in order. The last one carries the turn's whole answer."""
     close_old_connections()  # no request begins or ends here, so nobody else does it
     rows = TurnEvent.objects.filter(turn_id=turn_id, sequence__gt=after).order_by("sequence")
@@ -161,7 +166,7 @@ def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
         (
             row.sequence,
             row.type,
-            row.data | {"answer": build_response(row.turn_id)}
+            row.data | {"answer": build_response(row.turn_id, by=reader)}
             if row.type == LAST_TYPE
             else describe_event(row.type, row.data),
         )
@@ -169,13 +174,14 @@ def _events(turn_id: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
     ]
 
 
-def _permitted(turn_id: str, scope: Scope) -> bool:
+def _reader(turn_id: str, scope: Scope) -> str | None:
+    """Who follows, by the token that they were given for this turn. None: nobody who may."""
+    token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
     try:
-        UUID(turn_id)
-        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        return TimestampSigner(salt=SALT).unsign(token, max_age=TOKEN_SECONDS) == turn_id
-    except (BadSignature, ValueError):
-        return False
+        signed, reader = signing.loads(token, salt=SALT, max_age=TOKEN_SECONDS)
+    except signing.BadSignature:
+        return None
+    return str(reader) if signed == turn_id else None
 
 
 def _last_event_id(scope: Scope) -> int:

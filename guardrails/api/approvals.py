@@ -1,6 +1,6 @@
 """The API of approvals: what waits for a user, and their word on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -26,14 +26,14 @@ from guardrails.api.approval_shapes import (
 )
 from guardrails.api.conflict import Conflict
 from guardrails.api.scope import caller_for, speaking_to
-from guardrails.approve import approvals, batch, card_text, cards, delegation
+from guardrails.approve import approvals, batch, card_text, cards, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionResult
 from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.provenance import IN_WORDS
 from guardrails.models import Approval
-from integrations.web.authentication import HasScope
+from integrations.web.authentication import Caller, HasScope
 from integrations.web.idempotency import ApiView
 
 
@@ -64,7 +64,7 @@ class ApprovalsView(ApiView):
                 limit=page["limit"],
             )
             approvals.note_shown(found)
-            return Response([describe_card(card) for card in found])
+            return Response(describe_cards(found, auth, page["user_id"]))
 
 
 class DecideView(ApiView):
@@ -88,8 +88,9 @@ class DecideView(ApiView):
             else:
                 result = approvals.confirm(**given)
         with speaking_to(request, word["user_id"]):
-            (card,) = list_cards(organisation_id=auth.organisation_id, ids=[approval_id])
-            return Response(_decided(card, result))
+            found = list_cards(organisation_id=auth.organisation_id, ids=[approval_id])
+            (card,) = describe_cards(found, auth, word["user_id"])
+            return Response({"approval": card, **_became(result)})
 
 
 class DecideAllView(ApiView):
@@ -138,10 +139,11 @@ class EditView(ApiView):
                 changes=change["arguments"],
             )
         with speaking_to(request, change["user_id"]):
-            (card,) = list_cards(
+            found = list_cards(
                 organisation_id=auth.organisation_id, ids=[result.approval_id or approval_id]
             )
-            return Response(_decided(card, result))
+            (card,) = describe_cards(found, auth, change["user_id"])
+            return Response({"approval": card, **_became(result)})
 
 
 class DelegateView(ApiView):
@@ -162,7 +164,8 @@ class DelegateView(ApiView):
                 note=wish.get("note", ""),
             )
         with speaking_to(request, wish["user_id"]):
-            return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
+            found = [cards.card(row, zone=cards.zone_of(row))]
+            return Response(describe_cards(found, auth, wish["user_id"])[0])
 
 
 class EscalateView(ApiView):
@@ -182,7 +185,8 @@ class EscalateView(ApiView):
                 reason=wish.get("reason", ""),
             )
         with speaking_to(request, wish["user_id"]):
-            return Response(describe_card(cards.card(row, zone=cards.zone_of(row))))
+            found = [cards.card(row, zone=cards.zone_of(row))]
+            return Response(describe_cards(found, auth, wish["user_id"])[0])
 
 
 @contextmanager
@@ -209,6 +213,16 @@ def describe_outcome(answer: batch.Answer) -> dict[str, Any]:
     return {"id": str(answer.approval_id), **_became(result)}
 
 
+def describe_cards(
+    cards: Sequence[ApprovalCard], reader: Caller, external_user_id: str
+) -> list[dict[str, Any]]:
+    """As who calls for this user sees them."""
+    return [
+        describe_card(card)
+        for card in second_yes.seen_by(cards, reader.principal, external_user_id)
+    ]
+
+
 def describe_card(card: ApprovalCard) -> dict[str, Any]:
     by_code = {
         path: gettext(IN_WORDS[code]) if code in IN_WORDS else code
@@ -223,10 +237,6 @@ def describe_card(card: ApprovalCard) -> dict[str, Any]:
         "text": card_text.render(card),
     }
     return Card({**vars(card), **fields}).data
-
-
-def _decided(card: ApprovalCard, result: ActionResult) -> dict[str, Any]:
-    return {"approval": describe_card(card), **_became(result)}
 
 
 def _became(result: ActionResult) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from guardrails.api.approval_shapes import Outcomes, Question, QuestionWord, UserOf
 from guardrails.api.approvals import describe_card, describe_outcome, in_http_terms
 from guardrails.api.scope import caller_for, speaking_to
-from guardrails.approve import approvals, questions
+from guardrails.approve import approvals, questions, second_yes
 from guardrails.approve.cards import list_cards
 from guardrails.contracts.cards import QuestionCard
 from integrations.web.authentication import HasScope
@@ -38,6 +38,7 @@ class QuestionsView(ApiView):
                 state="pending",
             )
             approvals.note_shown(found)
+            found = second_yes.seen_by(found, auth.principal, wanted["user_id"])
             return Response([_question(one) for one in questions.group(found)])
 
 

@@ -75,5 +75,9 @@ class WaitingCard(serializers.Serializer[Any]):
     yeses = serializers.CharField(
         help_text="Where two people have to say yes: how many have, who and when. Or empty."
     )
+    not_yours = serializers.CharField(
+        help_text="Why the yes that is missing is not yours to say, in words; empty where it is. "
+        "Show it in place of the button for yes."
+    )
     delegated = serializers.CharField(help_text="To whom and by whom, in words; or empty.")
     expires_at = serializers.DateTimeField(allow_null=True)

@@ -4,6 +4,7 @@ The second comes from another person: neither from whom the first came from, nor
 it is, nor from who asked for it. A refusal by anybody ends it for both.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,6 +19,7 @@ from guardrails.approve.approval_rows import (
 )
 from guardrails.approve.cards import count_yeses, zone_of
 from guardrails.contracts import ActionResult
+from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.two_people import doubt_second
 from guardrails.execute import approval_requests
 from guardrails.execute.held_sends import request_of
@@ -26,7 +28,7 @@ from guardrails.models import Approval
 
 FIRST_YES = ["first_yes_at", "first_yes_by", "first_yes_as", "first_yes_in", "first_yes_names"]
 UNKNOWN = "Two people have to say yes, and this does not say who you are."
-SAID_ALREADY = "You have said yes. Another person has to say it too."
+SAID_ALREADY = "Your yes is recorded; one more person has to agree."
 NOT_THE_SECOND = (
     "Another person has to say the second yes: it is your account, or you asked for it."
 )
@@ -75,12 +77,23 @@ def is_missing(
     raise NotTheSecond(gettext(NOT_THE_SECOND))
 
 
-def why_not(row: Approval, by: str) -> str:
+def seen_by(
+    cards: Sequence[ApprovalCard], by: str, external_user_id: str
+) -> tuple[ApprovalCard, ...]:
+    """The cards as this person sees them: each that waits for a yes which is not theirs says why.
+    No query where none waits for a second yes; `find_names` says who `by` is."""
+    ids = [one.id for one in cards if one.state == "pending" and one.yeses]
+    rows = Approval.objects.in_bulk(ids) if ids else {}
+    said = {id: why_not(row, by, external_user_id) for id, row in rows.items()}
+    return tuple(replace(one, not_yours=said.get(one.id, "")) for one in cards)
+
+
+def why_not(row: Approval, by: str, external_user_id: str = "") -> str:
     """Why this person's yes would not be the one that is missing, in words; empty: it would."""
     if row.people_needed < 2 or row.first_yes_at is None:
         return ""
     doubt = doubt_second(
-        persons.find_names(by, "", row.organisation_id),
+        persons.find_names(by, external_user_id, row.organisation_id),
         first=frozenset(row.first_yes_names or ()),
         requesters=persons.find_requesters(row),
     )

@@ -87,6 +87,7 @@ class ApprovalCard:
     decision_reason: str  # what the person said to it
     handled: str
     yeses: str  # where two people have to say yes: how many have, who and when; or empty
+    not_yours: str = ""  # why the yes that is missing is not the reader's (`second_yes.seen_by`)
     seconds_to_decide: float | None
     delegated_to: str
     delegated: str

@@ -1,13 +1,14 @@
 """Deciding in a real browser: changing first, deciding elsewhere, the inbox by keyboard."""
 
 import os
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from guardrails.approve import approvals
-from guardrails.models import Approval
-from tests.browser.test_console import last, say, status
+from guardrails.models import AllowedAction, Approval
+from tests.browser.test_console import say, status
 from tests.browser.windows import find_too_narrow
 from tests.office import Office
 
@@ -36,10 +37,13 @@ def shoot(page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
+def test_a_task_is_changed_in_the_console_another_is_decided_elsewhere_and_two_say_yes(
     office: Office, page: Page, problems: list[str]
 ) -> None:
     office.sync("gmail")
+    for row in AllowedAction.objects.filter(action_type="create_jira_task"):
+        row.conditions = [*row.conditions, {"kind": "two_people"}]
+        row.save()
     with office.worker():
         page.goto("/console/")
         say(page, "Create Jira tasks from John's proposal email")
@@ -71,8 +75,29 @@ def test_a_task_is_changed_in_the_console_and_another_is_decided_elsewhere(
         expect(cards).to_have_count(2)
         shoot(page, "console-handled")
         page.get_by_role("button", name="Confirm: Create a task in PROJ: “Single sign-on”").click()
-        status(page, "1 question waits for your decision.")
-        expect(last(page)).to_contain_text("Single sign-on")
+        status(page, "1 question waits for your decision.")  # the third
+        for is_reloaded in (False, True):
+            if is_reloaded:
+                page.reload()
+            expect(cards.filter(has_text="Single sign-on")).to_contain_text(
+                "Your yes is recorded; one more person has to agree."
+            )
+            expect(page.get_by_role("button", name="Confirm")).to_have_count(1)
+            expect(page.get_by_role("button", name="Reject: Create a task in PROJ")).to_have_count(
+                2
+            )
+        shoot(page, "console-first-yes")
+        changed = Approval.objects.get(first_yes_at__isnull=False)
+        assert office.calls() == []
+        approvals.confirm(
+            organisation_id=changed.organisation_id,
+            approval_id=changed.id,
+            decided_by="operator:olga",
+        )
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(gone).to_contain_text(
+            re.compile("by operator for maya at .* and by operator olga at")
+        )
     assert [call["body"]["summary"] for call in office.calls()] == ["Single sign-on"]
     assert problems == []
 

@@ -21,7 +21,7 @@ from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page
 from guardrails.admin.scope import uuid_or_none
-from guardrails.approve import approvals, batch, delegation
+from guardrails.approve import approvals, batch, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
 from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
@@ -122,11 +122,15 @@ def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
         return _decide_ticked(request, rows)
     waiting = [row for row in rows if row.state == Approval.State.PENDING]
     approval_page.note_shown(waiting)
+    not_yours = {row.id: second_yes.why_not(row, operator(request)) for row in waiting}
     values = {
         "title": "Decide about several",
         "ids": ",".join(str(row.id) for row in rows),
-        "cards": [approval_page.context(row) for row in rows],
+        "cards": [
+            approval_page.context(row) | {"not_yours": not_yours.get(row.id, "")} for row in rows
+        ],
         "waiting": len(waiting),
+        "may_say_yes": not all(not_yours.values()),
     }
     return TemplateResponse(request, "guardrails/batch.html", {**context, **values})
 

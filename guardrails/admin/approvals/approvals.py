@@ -197,7 +197,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         context = approval_page.context(row)
         context["revision"] = Approval.objects.filter(revises=row).first()
         context["may_decide"] = may_decide(request)
-        context["why_not_yes"] = second_yes.why_not(row, operator(request))
+        context["not_yours"] = second_yes.why_not(row, operator(request))
         context["like"] = approval_page.like_ones(row)
         context["is_another"] = request.GET.get("digest", row.digest) != row.digest
         if context["may_decide"]:

@@ -188,6 +188,10 @@ function judged(action) {
   ];
 }
 
+/** Why the yes that is missing is another person's, where the button for it would be. */
+const notYours = (action) => action.not_yours
+  ? el("p", { className: "not-yours" }, visible(action.not_yours)) : null;
+
 /** An action that waits. */
 export function pending(action, decide, edit) {
   const change = changing(action, edit);
@@ -196,9 +200,9 @@ export function pending(action, decide, edit) {
   }, title);
   const card = el("section", { className: "card pending", ariaLabel: "Pending action" },
     el("h4", {}, visible(action.heading)),
-    about(action.about), ...decisive(action), ...judged(action),
+    about(action.about), ...decisive(action), ...judged(action), notYours(action),
     el("div", { className: "buttons" },
-      button("Confirm", "primary", () => decide({ confirm: [action] })),
+      action.not_yours ? null : button("Confirm", "primary", () => decide({ confirm: [action] })),
       button("Reject", "", () => decide({ reject: [action] })),
       change.can ? button("Change", "", change.open) : null),
     change.form);
@@ -206,14 +210,16 @@ export function pending(action, decide, edit) {
   return card;
 }
 
-/** Like actions that wait: one question and one answer. What is not ticked is left out of it. */
+/** Like actions that wait: one question and one answer. What is not ticked is left out of it; what
+ * waits for another person's yes has no tick, and waits on. */
 export function pendingTogether(question, actions, decide, edit) {
   const members = actions.map((action, at) => {
-    const tick = el("input", { type: "checkbox", checked: true });
+    const tick = action.not_yours ? null : el("input", { type: "checkbox", checked: true });
     const change = changing(action, edit);
     const card = el("section", { className: "pending member", ariaLabel: "Pending action" },
-      el("label", { className: "tick" }, tick,
+      el(tick ? "label" : "p", { className: "tick" }, tick,
         el("span", {}, `${at + 1}. `, el("bdi", {}, visible(action.about || action.heading)))),
+      notYours(action),
       ...decisive(action),
       el("details", {}, el("summary", {}, "All of it"), ...judged(action),
         change.can ? el("div", { className: "buttons" }, el("button", {
@@ -224,6 +230,7 @@ export function pendingTogether(question, actions, decide, edit) {
     return { action, tick, card };
   });
   const waiting = () => members.filter(({ card }) => card.isConnected);
+  const mine = () => waiting().filter(({ tick }) => tick);
   const button = (title, kind, act) => el("button", {
     type: "button", className: kind, ariaLabel: `${title}: ${visible(question.heading)}`, onclick: act,
   }, title);
@@ -231,10 +238,10 @@ export function pendingTogether(question, actions, decide, edit) {
     el("h4", {}, visible(question.heading)),
     ...members.map(({ card }) => card),
     el("div", { className: "buttons" },
-      button("Confirm the ticked ones", "primary", () => decide({
-        confirm: waiting().filter(({ tick }) => tick.checked).map(({ action }) => action),
-        reject: waiting().filter(({ tick }) => !tick.checked).map(({ action }) => action),
-      })),
+      members.some(({ tick }) => tick) ? button("Confirm the ticked ones", "primary", () => decide({
+        confirm: mine().filter(({ tick }) => tick.checked).map(({ action }) => action),
+        reject: mine().filter(({ tick }) => !tick.checked).map(({ action }) => action),
+      })) : null,
       button("Reject all", "", () => decide({ reject: waiting().map(({ action }) => action) }))));
 }
 

@@ -167,10 +167,12 @@ function show(answer, { withText = true } = {}) {
   lastTurn = answer.turn_id;
   item.scrollIntoView({ block: "start" });
   handedOver ||= Boolean(answer.escalation) && answer.escalation.state !== "done";
-  const waiting = answer.questions.length;
+  const yours = new Set(answer.pending_actions.filter((one) => !one.not_yours).map((one) => one.id));
+  const waiting = answer.questions.filter((one) => one.actions.some((id) => yours.has(id))).length;
   if (!isOver(answer)) say("This turn is still being worked on. Open the session again in a moment.");
   else if (answer.needs_clarification) say("The agent asks a question.");
-  else say(waiting ? `${waiting} ${waiting === 1 ? "question waits" : "questions wait"} for your decision.` : "Finished.");
+  else if (waiting) say(`${waiting} ${waiting === 1 ? "question waits" : "questions wait"} for your decision.`);
+  else say(answer.questions.length ? "One more person has to agree." : "Finished.");
 }
 
 /** Asks for what was read of this user. */
@@ -194,7 +196,10 @@ async function search(query) {
 function asks(one, actions) {
   const edit = (action, params) => talk({ edits: [{ action, params }] });
   const own = one.actions.map((id) => actions.find((action) => action.id === id));
-  return own.length > 1 ? pendingTogether(one, own, talk, edit) : pending(own[0], talk, edit);
+  const card = own.length > 1 ? pendingTogether(one, own, talk, edit) : pending(own[0], talk, edit);
+  card.dataset.question = one.id;
+  card.dataset.yeses = JSON.stringify(own.map(({ id, yeses }) => [id, yeses]));
+  return card;
 }
 
 /** Cards that somebody has decided elsewhere say so in place of their buttons. */
@@ -208,6 +213,7 @@ async function lookAgain() {
     const done = new Map(answer.handled_actions.map((action) => [action.id, action]));
     const gone = open.filter((card) => done.has(card.dataset.id));
     for (const card of gone) card.replaceWith(handled(done.get(card.dataset.id)));
+    showYeses(answer);
     if (!gone.length) return;
     const left = open.length - gone.length;
     for (const button of log.querySelectorAll(".buttons.all button")) button.textContent = button.textContent.replace(/\d+/, left);
@@ -215,6 +221,17 @@ async function lookAgain() {
     say(left ? `Somebody else has decided. ${left} ${left === 1 ? "action waits" : "actions wait"}.` : "Somebody else has decided. Nothing waits.");
   } catch {
     // Looking again is a courtesy: the next word says what is wrong.
+  }
+}
+
+/** Cards on which another yes was said meanwhile, anew. */
+function showYeses(answer) {
+  for (const one of answer.questions) {
+    const old = log.querySelector(`[data-question="${CSS.escape(one.id)}"]`);
+    if (!old) continue;
+    const before = new Map(JSON.parse(old.dataset.yeses));
+    const now = answer.pending_actions.filter(({ id }) => one.actions.includes(id));
+    if (now.some(({ id, yeses }) => before.get(id) !== yeses)) old.replaceWith(asks(one, answer.pending_actions));
   }
 }
 
@@ -295,12 +312,14 @@ async function recall(action, button) {
 }
 
 function decideAll(actions) {
-  const button = (text, className, confirm) => el("button", {
+  const button = (text, className, chosen, word) => el("button", {
     type: "button", className,
-    onclick: () => talk({ [confirm ? "confirm" : "reject"]: actions.filter(({ id }) => log.querySelector(`.pending[data-id="${CSS.escape(id)}"]`)) }),
+    onclick: () => talk({ [word]: chosen.filter(({ id }) => log.querySelector(`.pending[data-id="${CSS.escape(id)}"]`)) }),
   }, text);
+  const mine = actions.filter(({ not_yours: notYours }) => !notYours);
   return el("div", { className: "buttons all" },
-    button(`Confirm all ${actions.length}`, "primary", true), button(`Reject all ${actions.length}`, "", false));
+    mine.length > 1 ? button(`Confirm all ${mine.length}`, "primary", mine, "confirm") : null,
+    button(`Reject all ${actions.length}`, "", actions, "reject"));
 }
 
 /** Questions and pending cards belong to the newest answer only: it repeats what still waits. */

@@ -14,7 +14,14 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 
 from audit.ledger.selectors import recorded
-from guardrails.approve import approval_rows, approvals, batch, deadlines, delegation
+from guardrails.approve import (
+    approval_rows,
+    approvals,
+    batch,
+    deadlines,
+    delegation,
+    second_yes,
+)
 from guardrails.approve.approvals import ApprovalConflict
 from guardrails.approve.cards import list_cards
 from guardrails.contracts import ActionResult
@@ -97,6 +104,24 @@ def test_one_yes_does_nothing_and_that_of_another_person_does_it(
     assert {row.payload["digest"] for row in (one, two)} == {waiting.digest}
     assert (one.payload["as_user"], two.payload["first_yes_as"]) == (office.user_id,) * 2
     assert (one.approved_by, attempt.approved_by) == ("", "operator:maya")
+
+
+def test_who_said_yes_and_who_asked_read_on_the_card_that_the_other_yes_is_not_theirs(
+    office: Office, waiting: Approval
+) -> None:
+    def told(by: str, user: str = "") -> str:
+        (card,) = second_yes.seen_by([card_of(waiting)], by, user)
+        return card.not_yours
+
+    assert told("operator:maya") == ""
+    confirm(waiting, **MAYA)
+
+    assert told("operator:maya") == "Your yes is recorded; one more person has to agree."
+    assert told("operator:maya", office.user_id) == second_yes.SAID_ALREADY
+    assert told("token:web", office.user_id) == second_yes.NOT_THE_SECOND
+    assert told("operator:ben") == ""
+    confirm(waiting, **BEN)
+    assert told("operator:maya") == ""
 
 
 def test_the_ceiling_asks_two_about_what_is_automatic_in_every_account(office: Office) -> None:

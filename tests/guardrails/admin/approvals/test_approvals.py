@@ -351,8 +351,11 @@ def test_who_said_the_first_of_two_yeses_has_no_button_for_the_second(office: Of
     told = text(maya.post(at("decide", row.pk), yes, follow=True))
 
     assert "1 of 2 yes: operator maya, " in told
-    assert "You have said yes. Another person has to say it too." in told
+    assert "Your yes is recorded; one more person has to agree." in told
     assert ('id="approval-confirm"' in told, office.calls()) == (False, [])
+    several = text(maya.get(at("batch"), {"ids": str(row.pk)}))
+    assert "Your yes is recorded; one more person has to agree." in several
+    assert ("Confirm the ticked ones" in several, "Reject the ticked" in several) == (False, True)
     assert 'id="approval-confirm"' in text(ben.get(page))
     told = text(ben.post(at("decide", row.pk), yes, follow=True))
     assert " and by operator ben at " in told
