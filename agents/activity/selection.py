@@ -16,6 +16,7 @@ from knowledge.ingest.indexing import words_query
 from knowledge.models import Item
 
 CHAT = "chat"
+ECHO = "own_action"  # word of what the agent did itself: nothing that came
 KINDS = {
     "mail": "Mail",
     "files": "Document",
@@ -80,6 +81,8 @@ def deliveries(wanted: Wanted) -> Any:
         rows = rows.filter(Exists(items))
     if wanted.looked_at:
         rows = rows.filter(Q(turn__isnull=False) | Q(state=Delivery.State.DEAD))
+    if wanted.reason != ECHO:
+        rows = rows.exclude(reason=ECHO)
     if wanted.reason:
         refused = Q(turn__actions__contains=[{"reason": wanted.reason}])
         rows = rows.filter(refused | Q(reason=wanted.reason))

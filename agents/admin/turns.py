@@ -23,9 +23,12 @@ from audit.ledger import timeline
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.models import Delivery
+from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
+from integrations.web.bound_admin import AutocompleteFilter
 from knowledge.ingest.reading import SENTENCES
+from knowledge.sync import accounting
 
 NEWEST = 200
 DELIVERY_COLOURS = {
@@ -48,14 +51,14 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     list_display = (
         "received_at",
         "kind",
-        "source",
+        "from_where",
         "account",
         "state_label",
         "why",
         "attempts",
         "finished_at",
     )
-    list_filter = ("state", "source", "kind", "organisation")
+    list_filter = ("state", "source", "kind", ("account", AutocompleteFilter), "organisation")
     list_select_related = ("account",)
     search_fields = ("webhook_id", "source_id", "id")
     search_help_text = "The whole id of the webhook, the item or the delivery"
@@ -67,7 +70,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         "organisation",
         "account",
         "kind",
-        "source",
+        "from_where",
         "source_id",
         "webhook_id",
         "state_label",
@@ -85,7 +88,11 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
 
     @display(description="Reason", ordering="reason")  # type: ignore[untyped-decorator]
     def why(self, delivery: Delivery) -> str:
-        return delivery.reason.replace("_", " ") or "-"
+        return accounting.name_reason(delivery.reason) or "-"
+
+    @display(description="Source", ordering="source")  # type: ignore[untyped-decorator]
+    def from_where(self, delivery: Delivery) -> str:
+        return BY_SOURCE[delivery.source].label if delivery.source in BY_SOURCE else delivery.source
 
     @display(description="Turn")  # type: ignore[untyped-decorator]
     def worked_through_by(self, delivery: Delivery) -> SafeString | str:

@@ -207,6 +207,7 @@ class AllowedActionOption(ValidatedModel):
     )
 
     class Meta:
+        verbose_name = "target"
         ordering = ["account", "action_type", "kind", "name"]
         constraints = [
             models.UniqueConstraint(

@@ -35,7 +35,7 @@ from integrations.models import (
 )
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage
-from integrations.web.bound_admin import BoundAdmin
+from integrations.web.bound_admin import AutocompleteFilter, BoundAdmin
 from integrations.web.staff import is_bound
 
 ARRIVED_DAYS = 30
@@ -361,12 +361,17 @@ class ServiceTokenAdmin(BoundAdmin):
 class ProviderResourceAdmin(ReadOnlyAdmin):
     empty = "Labels, folders and projects of providers come here when they are read."
     organisation_path = "account__organisation"
-    list_display = ("name", "resource_type", "external_id", "account", "created_at")
-    list_filter = ("resource_type",)
+    list_display = ("called", "resource_type", "external_id", "account", "created_at")
+    list_filter = (("account", AutocompleteFilter), "resource_type")
     list_select_related = ("account",)
-    search_fields = ("external_id",)
-    search_help_text = "The whole id at the provider"
+    ordering = ("account__external_user_id", "account__source", "resource_type", "name", "pk")
+    search_fields = ("name", "external_id")
+    search_help_text = "A part of the name, or of the id at the provider"
     fields = ("account", "resource_type", "external_id", "name", "details", "created_at")
+
+    @display(description="Name", ordering="name")  # type: ignore[untyped-decorator]
+    def called(self, resource: ProviderResource) -> str:
+        return resource.name or resource.external_id
 
     @display(description="Metadata")  # type: ignore[untyped-decorator]
     def details(self, resource: ProviderResource) -> str:

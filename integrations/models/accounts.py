@@ -199,6 +199,7 @@ class ProviderResource(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "resource"
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "resource_type", "external_id"], name="resource_once"

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -12,6 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 
+from integrations.models import Delivery
 from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import RowPage, ViewOnly, choose_organisation
@@ -24,6 +26,7 @@ from knowledge.tasks import retry_dead_letters
 
 PERIODS = ((1, "the last day"), (7, "the last week"), (30, "the last 30 days"), (0, "ever"))
 MANY = 100
+NOBODYS = {"account__isnull": True}
 SENTENCES = {
     "queued": "It waits for a worker.",
     "running": "It is being read.",
@@ -91,26 +94,37 @@ def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
                 "read": line.read,
                 "missing": line.missing,
                 "reasons": line.reasons_in_words,
-                "link": _letters(line),
+                "left_alone": _rows_of(line, Delivery.State.SKIPPED),
+                "letters": _rows_of(line, Delivery.State.DEAD),
             }
             for line in lines
+            if line.received or line.missing
         ],
         "received": sum(line.received for line in lines),
         "missing": sum(abs(line.missing) for line in lines),
+        "totals": [
+            ("Handled", sum(line.handled for line in lines)),
+            ("Only read", sum(line.read for line in lines)),
+            ("Left alone", sum(line.skipped for line in lines)),
+            ("Dead", sum(line.dead for line in lines)),
+            ("In work", sum(line.in_work for line in lines)),
+        ],
     }
     return TemplateResponse(request, "knowledge/accounting.html", context)
 
 
-def _letters(line: accounting.Line) -> str:
-    """The list of this line's dead letters."""
-    if line.way == accounting.READS:
+def _rows_of(line: accounting.Line, state: Delivery.State) -> str:
+    """The list of what of this line is in that state. Of what a sync left alone there is none: only
+    the number is kept."""
+    if line.way == accounting.WEBHOOKS:
+        address = reverse("admin:integrations_delivery_changelist")
+        whose = {"account__id__exact": line.account_id} if line.account_id else NOBODYS
+        return f"{address}?{urlencode({'state__exact': state, **whose})}"
+    if state == Delivery.State.DEAD:
         address = reverse("admin:knowledge_syncfailure_changelist")
-        return f"{address}?state__exact=dead&sync__account__id__exact={line.account_id}"
-    address = reverse("admin:integrations_delivery_changelist")
-    return f"{address}?state__exact=dead&source__exact={BY_LABEL.get(line.source, '')}"
-
-
-BY_LABEL = {connector.label: connector.source for connector in BY_SOURCE.values()}
+        whose = {"sync__account__id__exact": line.account_id}
+        return f"{address}?{urlencode({'state__exact': state, **whose})}"
+    return ""
 
 
 STATES = {

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from integrations.models import Account, Delivery
+from integrations.ports.registry import BY_SOURCE
 from knowledge.models import SyncSource
 
 WEBHOOKS, READS = "Webhooks", "Syncs"
@@ -41,6 +42,10 @@ REASONS = {
 """Why something was left alone or given up; other codes say it themselves."""
 
 
+def name_reason(code: str) -> str:
+    return REASONS.get(code, code.replace("_", " "))
+
+
 @dataclass(kw_only=True)
 class Line:
     """One account's balance of one way in. `handled` are those of the processed that got a turn;
@@ -60,7 +65,7 @@ class Line:
 
     @property
     def reasons_in_words(self) -> list[tuple[str, int]]:
-        return [(REASONS.get(why, why.replace("_", " ")), n) for why, n in self.reasons.items()]
+        return [(name_reason(why), number) for why, number in self.reasons.items()]
 
     @property
     def read(self) -> int:
@@ -88,7 +93,7 @@ def _line(way: str, account: Account | None, source: str) -> Line:
     return Line(
         way=way,
         account=(account.display_name or account.external_user_id) if account else "No account",
-        source=account.get_source_display() if account else source,
+        source=BY_SOURCE[source].label if source in BY_SOURCE else source,
         account_id=account.pk if account else None,
     )
 
@@ -142,7 +147,7 @@ def _reads(
             reasons[account_id][reason] = int(number)
     lines = {}
     for row in totals:
-        line = _line(READS, accounts[row["account_id"]], "")
+        line = _line(READS, accounts[row["account_id"]], accounts[row["account_id"]].source)
         line.received, line.processed = row["read"], row["done"]
         line.skipped, line.dead = row["known"], row["lost"]
         line.reasons = reasons[row["account_id"]]

@@ -212,7 +212,8 @@ def test_a_request_of_a_user_has_a_row_beside_mail(operator: Client) -> None:
 
 
 def office() -> Account:
-    """Four mails of one user, one of another, a request, and one of another organisation."""
+    """Three mails of one user and word of what the agent did to one, a mail of another, a request,
+    and one of another organisation."""
     account, other = mailbox(), mailbox("noor")
     worked_on(mail(account, 1, title="Offer from Figma"), ("succeeded", ""))
     worked_on(mail(account, 2, title="Second offer"), ("refused", ""))
@@ -221,6 +222,7 @@ def office() -> Account:
     asked = turn(account)
     Message.objects.filter(turn=asked, role="user").update(content="What did Figma offer?")
     mail(mailbox(slug="elsewhere"), 5, title="Figma elsewhere")
+    mail(account, 6, title="Figma filed", state="skipped", reason="own_action")
     return account
 
 
@@ -232,6 +234,7 @@ CHOICES: list[tuple[dict[str, str], list[str]]] = [
     ({"person": "noor"}, ["Figma again"]),
     ({"kind": "chat"}, ["What did Figma offer?"]),
     ({"kind": "files"}, []),
+    ({"reason": "own_action"}, ["Figma filed"]),
     ({"outcome": "refused"}, ["Second offer"]),
     ({"outcome": "failed"}, ["Figma again"]),
     ({"outcome": "left"}, ["Lunch"]),

@@ -6,7 +6,7 @@ from django.test import Client
 
 from agents.models import Turn
 from integrations.contracts import AccountRef
-from integrations.models import Delivery, Organisation
+from integrations.models import Account, Delivery, Organisation
 from knowledge.models import SyncFailure, SyncRun, SyncSource
 from knowledge.sync.accounting import Line, balance
 from tests.clients import log_in
@@ -128,6 +128,35 @@ def test_the_page_shows_the_balance_and_leads_to_dead_letters(admin_client: Clie
     )
     assert link in page
     assert "m7" in admin_client.get(link.replace("&amp;", "&")).content.decode()
+
+
+def test_the_page_tells_apart_what_came_and_leads_to_what_was_left_alone(
+    admin_client: Client,
+) -> None:
+    owner, other = account(), account()
+    Account.objects.filter(pk=other.id).update(
+        organisation_id=owner.organisation_id, external_user_id="omar"
+    )
+    slug = Organisation.objects.get(pk=owner.organisation_id).slug
+    delivered(owner, "processed")
+    delivered(owner, "skipped", "own_mail", source_id="mine")
+    delivered(
+        other, "skipped", "own_mail", source_id="theirs", organisation_id=owner.organisation_id
+    )
+    synced(other)
+    address = f"/admin/knowledge/syncrun/accounting/?organisation={slug}&days=0"
+
+    page = admin_client.get(address)
+
+    assert page.context["totals"] == [
+        *(("Handled", 0), ("Only read", 1), ("Left alone", 2), ("Dead", 0), ("In work", 0)),
+    ]
+    # A line for each account that anything came to, and none where a sync found nothing.
+    assert [line["way"] for line in page.context["lines"]] == ["Webhooks", "Webhooks"]
+    link = f"/admin/integrations/delivery/?state__exact=skipped&account__id__exact={owner.id}"
+    assert link.replace("&", "&amp;") in page.content.decode()
+    rows = admin_client.get(link).context["cl"].result_list
+    assert [row.source_id for row in rows] == ["mine"]
 
 
 def test_the_page_is_for_who_may_see_syncs() -> None:
