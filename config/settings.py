@@ -70,15 +70,24 @@ LEDGER_VAULT_KEY_BEFORE = env.str("LEDGER_VAULT_KEY_BEFORE", default="")
 LEDGER_KEEP_MONTHS = env.int("LEDGER_KEEP_MONTHS", default=0)
 # Secrets of people's accounts are sealed to the public key; only processes that call providers have
 # the private one, wherever it came from. `manage.py make_credential_keys` makes a pair.
-if "CREDENTIALS_PRIVATE_KEY" not in local_secrets.NEEDS.get(PROCESS, local_secrets.ALL):
-    os.environ.pop("CREDENTIALS_PRIVATE_KEY", None)
-    os.environ.pop("CREDENTIALS_PRIVATE_KEY_BEFORE", None)
+_OPENING = ("CREDENTIALS_PRIVATE_KEY", "CREDENTIALS_PRIVATE_KEY_BEFORE", "VAPID_PRIVATE_KEY")
+for name in _OPENING:
+    if name not in local_secrets.NEEDS.get(PROCESS, local_secrets.ALL):
+        os.environ.pop(name, None)
 CREDENTIALS_PUBLIC_KEY = env.str("CREDENTIALS_PUBLIC_KEY", default="")
 CREDENTIALS_PRIVATE_KEY = env.str("CREDENTIALS_PRIVATE_KEY", default="")
 # The one before, while secrets are sealed anew (`manage.py reseal_credentials`).
 CREDENTIALS_PRIVATE_KEY_BEFORE = env.str("CREDENTIALS_PRIVATE_KEY_BEFORE", default="")
 if problem := local_secrets.find_wrong_pair(
     CREDENTIALS_PUBLIC_KEY, CREDENTIALS_PRIVATE_KEY, opens=PROCESS in ("cluster", "turns")
+):
+    raise ImproperlyConfigured(problem)
+# Web Push: browsers get the public key, and the cluster signs with the private one. Without them no
+# page offers notifications. `manage.py make_push_keys` makes a pair.
+VAPID_PUBLIC_KEY = env.str("VAPID_PUBLIC_KEY", default="")
+VAPID_PRIVATE_KEY = env.str("VAPID_PRIVATE_KEY", default="")
+if problem := local_secrets.find_wrong_push_pair(
+    VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY, sends=PROCESS == "cluster"
 ):
     raise ImproperlyConfigured(problem)
 # What providers call this installation where their users sign in at a page of theirs.

@@ -20,7 +20,7 @@ from config.metrics import Remit
 DEPLOY = PROJECT_DIR / "deploy"
 SERVICES = ("web", "cluster", "turns", "sealer")
 # What a process is given beside its secrets, and what a deployment need not have.
-PLAIN = {"REMIT_PROCESS", "CREDENTIALS_PUBLIC_KEY"}
+PLAIN = {"REMIT_PROCESS", "CREDENTIALS_PUBLIC_KEY", "VAPID_PUBLIC_KEY"}
 ONLY_WHERE_WANTED = {
     *("LEDGER_VAULT_KEY_BEFORE", "CREDENTIALS_PRIVATE_KEY_BEFORE", "MODEL_PROVIDER_KEYS"),
     *("OTEL_EXPORTER_OTLP_HEADERS", "GOOGLE_CLIENT_SECRET", "OIDC_CLIENT_SECRET"),

@@ -183,6 +183,7 @@ def _environment(plan: Plan, secrets: dict[str, str]) -> dict[str, str]:
     return {
         **{name: value for name, value in os.environ.items() if name not in local_secrets.ALL},
         "CREDENTIALS_PUBLIC_KEY": local_secrets.public_half(secrets["CREDENTIALS_PRIVATE_KEY"]),
+        "VAPID_PUBLIC_KEY": local_secrets.push_public_half(secrets["VAPID_PRIVATE_KEY"]),
         "MODEL_IS_OFFLINE": str(plan.own_model),  # some are not given the key that says so
         "REMIT_STATE_DIR": str(plan.folder),
         "SANDBOX_PORT": str(plan.sandbox_port),

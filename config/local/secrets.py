@@ -6,7 +6,9 @@ import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from config.local import state
 
@@ -16,11 +18,18 @@ def _signing_secret() -> str:
     return f"default=whsec_{base64.b64encode(secrets.token_bytes(24)).decode()}"
 
 
+def make_push_key() -> str:
+    """A private key for Web Push, as browsers' tools write it: 32 bytes as base64url."""
+    number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
+    return _to_text(number.to_bytes(32))
+
+
 MAKERS: dict[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(64),
     "LEDGER_KEY": lambda: secrets.token_urlsafe(64),
     "LEDGER_SIGNING_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
     "CREDENTIALS_PRIVATE_KEY": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
+    "VAPID_PRIVATE_KEY": make_push_key,
     "DATA_SERVICE_KEYS": lambda: f"default={secrets.token_urlsafe(32)}",
     "WEBHOOK_SECRETS": _signing_secret,
     "OPERATOR_PASSWORD": lambda: secrets.token_urlsafe(12),
@@ -39,7 +48,7 @@ _ACTS = _LEDGER | {
 _OPENS = frozenset({"CREDENTIALS_PRIVATE_KEY", "CREDENTIALS_PRIVATE_KEY_BEFORE"})
 NEEDS: dict[str, frozenset[str]] = {
     "web": _ACTS | {"WEBHOOK_SECRETS", "EMAIL_URL", "METRICS_TOKEN", "OIDC_CLIENT_SECRET"},
-    "cluster": _ACTS | _OPENS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
+    "cluster": _ACTS | _OPENS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL", "VAPID_PRIVATE_KEY"},
     "turns": _ACTS | _OPENS,
     "sealer": _DATABASE | {"LEDGER_KEY", "LEDGER_SIGNING_KEY"},
     "migrate": _DATABASE,
@@ -74,6 +83,31 @@ def public_half(private: str) -> str:
     """The public key of CREDENTIALS_PRIVATE_KEY, which every process may know."""
     key = X25519PrivateKey.from_private_bytes(base64.b64decode(private)).public_key()
     return base64.b64encode(key.public_bytes_raw()).decode()
+
+
+def push_public_half(private: str) -> str:
+    """The public key of VAPID_PRIVATE_KEY, which browsers are given. Raises ValueError."""
+    number = int.from_bytes(base64.urlsafe_b64decode(private + "=" * (-len(private) % 4)))
+    key = ec.derive_private_key(number, ec.SECP256R1()).public_key()
+    return _to_text(key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
+
+
+def _to_text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def find_wrong_push_pair(public: str, private: str, *, sends: bool) -> str:
+    """Why the two VAPID keys are no pair, and what to do; empty if they are, or if there is none.
+    The process that `sends` needs both halves."""
+    make = "Make a pair with: manage.py make_push_keys"
+    if public and sends and not private:
+        return f"VAPID_PUBLIC_KEY is set, and VAPID_PRIVATE_KEY is not. {make}"
+    try:
+        if public and private and push_public_half(private) != public:
+            return f"VAPID_PUBLIC_KEY is not of VAPID_PRIVATE_KEY. {make}"
+    except ValueError:
+        return f"VAPID_PRIVATE_KEY is no base64url of 32 bytes. {make}"
+    return ""
 
 
 def find_wrong_pair(public: str, private: str, *, opens: bool) -> str:

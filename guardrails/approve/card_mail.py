@@ -102,11 +102,13 @@ def way(card: ApprovalCard) -> str:
 
 
 def _link(card: ApprovalCard) -> str:
+    return settings.PUBLIC_URL.rstrip("/") + path(card) if settings.PUBLIC_URL else ""
+
+
+def path(card: ApprovalCard) -> str:
     """Bound to what was shown: where the page holds another card, it says so."""
-    if not settings.PUBLIC_URL:
-        return ""
     page = reverse("admin:guardrails_approval_change", args=[card.id])
-    return f"{settings.PUBLIC_URL.rstrip('/')}{page}?{urlencode({'digest': card.digest})}"
+    return f"{page}?{urlencode({'digest': card.digest})}"
 
 
 def inert(words: str) -> str:

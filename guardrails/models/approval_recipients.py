@@ -20,16 +20,20 @@ class ApprovalRecipient(models.Model):
     """Somebody, or a channel, that hears what waits for a person. It decides nothing: who decides
     is said by the rights of the person who logs in.
 
-    A webhook's address is a secret: it is sealed (`integrations.credentials.sealing`), shown
-    nowhere, and the web process cannot open it. `address` then names its host alone.
+    The address of a webhook or of a browser is a secret: it is sealed
+    (`integrations.credentials.sealing`), shown nowhere, and the web process cannot open it.
+    `address` then names its host alone.
+
+    A browser is somebody's own, and `person` hears there of what they may decide themself.
     """
 
     class Kind(models.TextChoices):
         MAIL = "mail", "Mail"
         SLACK = "slack", "Slack"
         TEAMS = "teams", "Teams"
+        PUSH = "push", "Browser"
 
-    WEBHOOKS: ClassVar = (Kind.SLACK, Kind.TEAMS)
+    SEALED: ClassVar = (Kind.SLACK, Kind.TEAMS, Kind.PUSH)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -64,6 +68,21 @@ class ApprovalRecipient(models.Model):
     time_zone = models.CharField(
         max_length=64, default="UTC", help_text="Of the quiet hours, for example Europe/Berlin."
     )
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="approval_devices",
+    )
+    device = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Tells one browser from another.",
+    )
     added_by = models.CharField(max_length=200, editable=False)
     added_at = models.DateTimeField(auto_now_add=True)
     sent_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -82,15 +101,20 @@ class ApprovalRecipient(models.Model):
                 condition=Q(quiet_from=None, quiet_until=None)
                 | Q(quiet_from__isnull=False, quiet_until__isnull=False),
                 name="approval_recipient_quiet",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["organisation", "device"],
+                condition=~Q(device=""),
+                name="approval_recipient_device",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
 
     @property
-    def is_webhook(self) -> bool:
-        return self.kind in self.WEBHOOKS
+    def is_sealed(self) -> bool:
+        return self.kind in self.SEALED
 
     def clean(self) -> None:
         if (

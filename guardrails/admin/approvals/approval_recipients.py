@@ -19,6 +19,7 @@ from guardrails.models import ApprovalNotice, ApprovalRecipient
 from integrations.web.admin_pages import RowPage, operator
 from integrations.web.bound_admin import RowForm
 
+Kind = ApprovalRecipient.Kind
 COLOURS = {"Hears": "success", "Not reached": "warning", "Stopped": "danger"}
 LAST = 20
 FIELDS = (
@@ -28,7 +29,8 @@ FIELDS = (
 
 
 class RecipientForm(RowForm):
-    """The address is typed in, and shown to nobody afterwards where it is a webhook's."""
+    """The address is typed in, and shown to nobody afterwards where it is a webhook's. A browser
+    says its own."""
 
     new_address = forms.CharField(
         label="Address",
@@ -58,15 +60,15 @@ class RecipientForm(RowForm):
 @admin.register(ApprovalRecipient)
 class ApprovalRecipientAdmin(RowPage):
     empty = (
-        "A recipient hears by mail, Slack or Teams that an action waits for a person. "
-        "Without one, people look into the inbox."
+        "A recipient hears by mail, Slack or Teams that an action waits for a person. Who decides "
+        "can also hear in their browser: the inbox has a button for it. Without any, people look "
+        "into the inbox."
     )
     form = RecipientForm
     list_display = ("shown_name", "kind", "address", "when", "organisation", "status", "last")
     list_filter = ("organisation", "kind")
     list_select_related = ("organisation", "account")
     list_per_page = 50
-    fields = FIELDS
     autocomplete_fields = ("account",)
     change_form_outer_before_template = "guardrails/approval_recipient.html"
     buttons = {"trial": ("guardrails.change_approvalrecipient",)}
@@ -92,12 +94,27 @@ class ApprovalRecipientAdmin(RowPage):
     def get_readonly_fields(
         self, request: HttpRequest, obj: ApprovalRecipient | None = None
     ) -> tuple[str, ...]:
-        return ("organisation",) if obj else ()
+        return ("organisation", *(("kind",) if _is_browser(obj) else ())) if obj else ()
+
+    def get_fields(
+        self, request: HttpRequest, obj: ApprovalRecipient | None = None
+    ) -> tuple[str, ...]:
+        return tuple(name for name in FIELDS if name != "new_address" or not _is_browser(obj))
+
+    def formfield_for_choice_field(
+        self, db_field: Any, request: HttpRequest, **given: Any
+    ) -> forms.ChoiceField | None:
+        if db_field.name == "kind":
+            given["choices"] = [one for one in Kind.choices if one[0] != Kind.PUSH]
+        found: forms.ChoiceField | None = super().formfield_for_choice_field(
+            db_field, request, **given
+        )
+        return found
 
     def save_model(
         self, request: HttpRequest, obj: ApprovalRecipient, form: Any, change: bool
     ) -> None:
-        address = form.cleaned_data["new_address"]
+        address = form.cleaned_data.get("new_address", "")
         recipients.save(obj, address=address, by=operator(request))
         if address:
             tasks.queue_trial(obj.id)
@@ -132,6 +149,10 @@ class ApprovalRecipientAdmin(RowPage):
                 for one in notices.order_by("-changed_at")[:LAST]
             ],
         }
+
+
+def _is_browser(row: ApprovalRecipient | None) -> bool:
+    return row is not None and row.kind == Kind.PUSH
 
 
 def in_words(row: ApprovalRecipient) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.forms import Script
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
@@ -16,6 +17,7 @@ from guardrails.admin.approvals import approval_page, approval_views
 from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
 from guardrails.admin.base import ActionRowAdmin
 from guardrails.approve import cards, second_yes
+from guardrails.approve.news import devices
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from guardrails.models.approvals import WAITING_FIRST
@@ -106,7 +108,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     actions = ("decide_selected",)
 
     class Media:
-        js = ("remit/inbox.js",)
+        js = ("remit/inbox.js", Script("remit/push.js", type="module"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Approval]:
         """In the list only the first of like actions that wait, as long as the same people see to
@@ -186,7 +188,8 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         open_ones = self.get_queryset(request).filter(state=Approval.State.PENDING)
         waiting = open_ones.order_by().values("question").distinct().count()
         response: HttpResponse = super().changelist_view(
-            request, {**(extra_context or {}), "waiting": waiting}
+            request,
+            {**(extra_context or {}), "waiting": waiting, **devices.offer(request.user)},
         )
         return response
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from guardrails.approve import card_mail
 from guardrails.approve.cards import list_cards
-from guardrails.approve.news import recipients, slack, teams
+from guardrails.approve.news import devices, push, recipients, slack, teams
 from guardrails.approve.news.quiet import quiet_until
 from guardrails.approve.questions import group
 from guardrails.contracts.cards import QuestionCard
@@ -29,16 +29,22 @@ Kind = ApprovalRecipient.Kind
 ANNOUNCED_FOR = timedelta(days=1)  # nobody hears of what has waited longer
 ANNOUNCED_AT_ONCE = 100
 LEASE = timedelta(minutes=5)  # longer than sending takes
+PUSH_SERVICE = "system:push service"
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
 # Each kind of recipient: one file, and one line here. Raises ProviderError.
-CHANNELS = {Kind.MAIL: card_mail.send, Kind.SLACK: slack.send, Kind.TEAMS: teams.send}
+CHANNELS = {
+    Kind.MAIL: card_mail.send,
+    Kind.SLACK: slack.send,
+    Kind.TEAMS: teams.send,
+    Kind.PUSH: push.send,
+}
 
 
 def announce(*, now: datetime) -> None:
     """Say to each recipient what waits that they have not heard of, like actions as one question.
     Runs every minute, and sends nothing of what was decided meanwhile."""
     _close_abandoned(now)
-    active = ApprovalRecipient.objects.select_related("organisation").filter(stopped_at=None)
+    active = ApprovalRecipient.objects.select_related("person").filter(stopped_at=None)
     for recipient in active.order_by("organisation_id", "after_minutes", "id"):
         _note_due(recipient, now)
         _send_due(recipient, now)
@@ -58,9 +64,8 @@ def _close_abandoned(now: datetime) -> None:
 
 
 def _pending(recipient: ApprovalRecipient, now: datetime) -> "QuerySet[Approval]":
-    rows = Approval.objects.filter(
+    rows = devices.heard_by(recipient).filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
-        organisation_id=recipient.organisation_id,
         state=Approval.State.PENDING,
         created_at__gte=now - ANNOUNCED_FOR,
         created_at__lte=now - timedelta(minutes=recipient.after_minutes),
@@ -81,6 +86,8 @@ def _note_due(recipient: ApprovalRecipient, now: datetime) -> None:
 
 def _send_due(recipient: ApprovalRecipient, now: datetime) -> None:
     due = ApprovalNotice.objects.filter(recipient=recipient, state=State.WAITING, next_at__lte=now)
+    if recipient.person_id:  # who may decide about less by now hears of less
+        due = due.filter(approval__in=_pending(recipient, now))
     ends = quiet_until(
         now,
         begins=recipient.quiet_from,
@@ -139,7 +146,7 @@ def _note_failure(
 ) -> bool:
     asked = {"recipient": str(recipient.id), "code": error.code}
     log.warning("approval.not_announced", extra=asked)
-    is_gone = recipient.is_webhook and isinstance(error, (NotFound, NotPermitted))
+    is_gone = recipient.is_sealed and isinstance(error, (NotFound, NotPermitted))
     ApprovalRecipient.objects.filter(id=recipient.id).update(
         problem=why(error, is_gone=is_gone), stopped_at=now if is_gone else None
     )
@@ -152,6 +159,8 @@ def _note_failure(
         return False
     else:
         _settle(rows, state=State.FAILED, error_code=error.code)
+    if recipient.person_id and isinstance(error, NotFound):
+        recipients.remove(recipient, by=PUSH_SERVICE)  # the browser is subscribed no more
     return not is_gone
 
 

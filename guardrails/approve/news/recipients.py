@@ -9,13 +9,13 @@ from audit.ledger import events
 from guardrails.models import ApprovalRecipient
 from guardrails.models.approval_recipients import check_mail
 from integrations.credentials import credentials, sealing
-from integrations.network import outgoing
+from integrations.network import outgoing, web_push
 
 CHANGE = "approval.recipient"
 
 
 def save(row: ApprovalRecipient, *, address: str, by: str) -> None:
-    """Store it, with another address where one is given; a webhook's is sealed. Recorded first.
+    """Store it, with another address where one is given; a secret one is sealed. Recorded first.
     Raises audit.contracts.LedgerError, and ValidationError."""
     is_new = row._state.adding
     if address:
@@ -36,25 +36,27 @@ def remove(row: ApprovalRecipient, *, by: str) -> None:
 
 def set_address(row: ApprovalRecipient, address: str) -> None:
     """On the row, unsaved. Raises ValidationError with a sentence."""
-    if not row.is_webhook:
+    if not row.is_sealed:
         check_mail(address)
         row.address, row.sealed, row.key_id = address, b"", ""
         return
+    is_browser = row.kind == ApprovalRecipient.Kind.PUSH
     try:
-        outgoing.check_form(address)
+        url = web_push.read(address).endpoint if is_browser else address
+        outgoing.check_form(url)
         sealed = credentials.seal(address, account_id=row.id)
     except outgoing.Forbidden as error:
         raise ValidationError({"new_address": str(error)}) from error
     except sealing.BadKey as error:
         sentence = "Addresses cannot be sealed here: set CREDENTIALS_PUBLIC_KEY."
         raise ValidationError({"new_address": sentence}) from error
-    row.address = str(urlsplit(address).hostname)
+    row.address = str(urlsplit(url).hostname)
     row.sealed, row.key_id = sealed.data, sealed.key_id
 
 
 def target(row: ApprovalRecipient) -> str:
     """Where to send. Raises NotPermitted where this process cannot open it."""
-    if not row.is_webhook:
+    if not row.is_sealed:
         return row.address
     sealed = sealing.Sealed(key_id=row.key_id, data=bytes(row.sealed))
     return credentials.unseal(sealed, account_id=row.id)
@@ -76,7 +78,7 @@ def _record(row: ApprovalRecipient, change: str, *, by: str, is_other_address: b
         CHANGE,
         tenant_id=row.organisation_id,
         after_end=change == "removed",
-        actor_type="admin",
+        actor_type="system" if by.startswith("system:") else "admin",
         actor_id=by,
         payload=payload,
     )

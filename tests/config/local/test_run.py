@@ -218,7 +218,8 @@ def test_each_program_is_given_its_own_secrets_and_no_other(house: House) -> Non
     }
     assert house.given(kept) == {
         "web": acting | {"WEBHOOK_SECRETS", "EMAIL_URL"},
-        "qcluster": acting | {"CREDENTIALS_PRIVATE_KEY", "SYNC_CALLBACK_SECRETS", "EMAIL_URL"},
+        "qcluster": acting
+        | {"CREDENTIALS_PRIVATE_KEY", "SYNC_CALLBACK_SECRETS", "EMAIL_URL", "VAPID_PRIVATE_KEY"},
         "run_turns": acting | {"CREDENTIALS_PRIVATE_KEY"},
         "seal_ledger": {"DATABASE_URL", "LEDGER_KEY", "LEDGER_SIGNING_KEY"},
         "migrate": {"DATABASE_URL"},

@@ -14,15 +14,18 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from pytest_django.fixtures import Settings
 
 from config.local import secrets as local_secrets
+from integrations.network import web_push
 
 
 @dataclass
 class Receiver:
-    """A real HTTP server that keeps what arrives and answers as it is set."""
+    """A real HTTP server that keeps what arrives and answers as it is set: JSON read, and what is
+    encrypted as its bytes."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     taken: list[Any] = field(default_factory=list)
+    heads: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
     hangs_up: bool = False
 
@@ -35,7 +38,9 @@ def receiver(settings: Settings) -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            here.taken.append(json.loads(body))
+            is_json = self.headers["Content-Type"] == "application/json"
+            here.taken.append(json.loads(body) if is_json else body)
+            here.heads.append({name.lower(): text for name, text in self.headers.items()})
             if here.hangs_up:
                 self.close_connection = True
                 return
@@ -62,5 +67,6 @@ def installation(settings: Settings) -> None:
     raw = X25519PrivateKey.generate().private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
     settings.CREDENTIALS_PRIVATE_KEY = base64.b64encode(raw).decode()
     settings.CREDENTIALS_PUBLIC_KEY = local_secrets.public_half(settings.CREDENTIALS_PRIVATE_KEY)
+    settings.VAPID_PUBLIC_KEY, settings.VAPID_PRIVATE_KEY = web_push.make_keys()
     settings.EMAIL_URL = "smtp://mail.company.com"
     settings.PUBLIC_URL = "https://remit.company.com"

@@ -1,0 +1,163 @@
+"""Notifications of browsers: encrypted for one of them, and no more said than by other channels."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from audit.models import ExecutedAgentAction
+from guardrails.approve import card_mail, card_text
+from guardrails.approve.cards import list_cards
+from guardrails.approve.news import devices, recipients
+from guardrails.approve.news.news import announce, try_out
+from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
+from integrations.network import outgoing
+from tests.guardrails.approvals import ask, confirm
+from tests.guardrails.approve.news.conftest import Receiver
+from tests.guardrails.approve.news.people import person, switch_on
+from tests.guardrails.office import Office
+from tests.push_world import Browser, signed
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+@pytest.fixture
+def browser(receiver: Receiver) -> Browser:
+    return Browser(receiver.url)
+
+
+@pytest.fixture
+def approval(office: Office) -> Approval:
+    anybody = {"kind": "recipient", "relation": ["typed"], "novel": "ask"}
+    office.permit("send_email", "ask", conditions=[anybody])
+    sent = {"to": ["ada@client.com"], "subject": "Offer", "body": "Hello " * 200}
+    return ask(office, "send_email", sent)
+
+
+def states() -> list[str]:
+    return list(ApprovalNotice.objects.order_by("id").values_list("state", flat=True))
+
+
+def test_the_browser_alone_reads_what_waits_and_comes_to_its_card(
+    office: Office,
+    receiver: Receiver,
+    browser: Browser,
+    approval: Approval,
+    settings: Settings,
+) -> None:
+    switch_on(person(office, "ann"), browser)
+    announce(now=timezone.now())
+    announce(now=timezone.now())
+
+    [body], [head] = receiver.taken, receiver.heads
+    said = browser.read(body)
+    [card] = list_cards(organisation_id=office.organisation.id)
+    whole = card_mail.inert(card_text.render(card))
+    assert said == {
+        "title": "Remit asks a person: Send a mail",
+        "body": card_mail.cut(whole, most=300),
+        "url": card_mail.path(card),
+        "tag": str(approval.question),
+    }
+    assert said["body"].startswith("Send to ada@client[.]com")
+    assert b"ada" not in body
+    assert (head["content-encoding"], head["urgency"]) == ("aes128gcm", "high")
+    assert 86_390 <= int(head["ttl"]) <= 86_400
+    claims = signed(head["authorization"], public_key=settings.VAPID_PUBLIC_KEY)
+    assert f"{claims['aud']}/services/T0/B0/secret" == receiver.url
+    assert states() == ["sent"]
+
+
+def test_a_trial_asks_nothing_and_leads_nowhere(
+    office: Office, receiver: Receiver, browser: Browser
+) -> None:
+    switch_on(person(office, "ann"), browser)
+    try_out(ApprovalRecipient.objects.get().id, now=timezone.now())
+
+    said = browser.read(receiver.taken[0])
+    assert (said["title"], said["url"]) == ("Remit will ask here", "")
+
+
+def test_what_expires_is_not_kept_for_longer_by_the_push_service(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    ends = timezone.now() + timedelta(minutes=10)
+    Approval.objects.update(expires_at=ends)
+    switch_on(person(office, "ann"), browser)
+    announce(now=timezone.now())
+
+    assert 590 <= int(receiver.heads[0]["ttl"]) <= 600
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_browser_that_is_gone_is_forgotten_and_the_ledger_says_so(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval, status: int
+) -> None:
+    switch_on(person(office, "ann"), browser)
+    receiver.status = status
+    announce(now=timezone.now())
+    announce(now=timezone.now())
+
+    assert len(receiver.taken) == 1
+    assert not ApprovalRecipient.objects.exists()
+    by = ExecutedAgentAction.objects.filter(
+        action_type=recipients.CHANGE, tenant_id=office.organisation.id
+    )
+    assert [*by.order_by("id").values_list("actor_id", flat=True)] == [
+        "operator:ann",
+        "system:push service",
+    ]
+
+
+def test_one_that_does_not_take_our_signature_is_stopped_and_one_click_mends_it(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    ann = person(office, "ann")
+    switch_on(ann, browser)
+    receiver.status = 403
+    announce(now=timezone.now())
+    assert ApprovalRecipient.objects.get().stopped_at is not None
+    assert devices.offer(ann)["push_known"] == ""
+
+    receiver.status = 201
+    switch_on(ann, browser)
+    announce(now=timezone.now())
+    assert (len(receiver.taken), states()) == (2, ["sent"])
+
+
+def test_a_browser_that_names_our_own_network_gets_nothing(
+    office: Office, receiver: Receiver, approval: Approval, settings: Any
+) -> None:
+    inner = receiver.url.replace("127.0.0.1", "localhost")
+    switch_on(person(office, "ann"), Browser(inner))
+    settings.OUTGOING_TO_PRIVATE = False
+    ApprovalRecipient.objects.update(stopped_at=None)
+    announce(now=timezone.now())
+
+    assert (receiver.taken, states()) == ([], ["failed"])
+    with pytest.raises(outgoing.Forbidden):
+        outgoing.public_address(inner.replace("http://", "https://"))
+
+
+def test_what_was_decided_before_is_no_news(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    switch_on(person(office, "ann"), browser)
+    confirm(approval, external_user_id=office.user_id)
+    announce(now=timezone.now())
+
+    assert receiver.taken == []
+
+
+def test_the_address_of_a_browser_stands_nowhere(
+    office: Office, browser: Browser, approval: Approval
+) -> None:
+    switch_on(person(office, "ann"), browser)
+
+    row = ApprovalRecipient.objects.get()
+    assert row.address == "127.0.0.1"
+    assert "secret" not in json.dumps(row.__dict__, default=str)
+    assert b"secret" not in bytes(row.sealed)
