@@ -14,14 +14,14 @@ from guardrails.contracts.cards import QuestionCard
 from integrations.network import web_push
 
 MOST_TITLE, MOST_BODY = 100, 300
-KEPT = timedelta(days=1)  # for a phone that is off; nobody hears of what has waited longer
+LONGEST = timedelta(days=1)  # for a phone that is off; nobody hears of what has waited longer
 
 
 def send(address: str, question: QuestionCard | None) -> None:
     """Raises ProviderError. Without a question: a message that asks nothing."""
     now = timezone.now()
     ends = [card.expires_at for card in question.cards if card.expires_at] if question else []
-    keep = max(timedelta(0), min([KEPT, *(end - now for end in ends)]))
+    keep = max(timedelta(0), min([LONGEST, *(end - now for end in ends)]))
     web_push.send(web_push.read(address), payload(question), now=now, keep=keep)
 
 
