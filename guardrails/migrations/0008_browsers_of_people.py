@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('guardrails', '0006_two_people'),
+        ('guardrails', '0007_name_targets'),
         ('integrations', '0020_known_senders'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
