@@ -2,7 +2,7 @@
 by what the issue is now."""
 
 from collections.abc import Callable
-from datetime import UTC, timedelta
+from datetime import UTC
 
 from integrations.contracts import Issue
 from integrations.exceptions import NotFound
@@ -10,10 +10,10 @@ from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.github.issues import RawComment, RawIssue, marks, path_of, path_of_issue
-from integrations.providers.github.session import GitHubSession
+from integrations.providers.github.session import MAX_PAGES, PER_PAGE, GitHubSession
 from integrations.providers.trackers import writing
 
-SKEW = timedelta(minutes=5)  # of the two clocks
+MOST = MAX_PAGES * PER_PAGE  # what is behind them was not looked at
 
 
 def find(session: GitHubSession, row: IssueWrite, *, issue: Callable[[str], Issue]) -> Evidence:
@@ -30,20 +30,26 @@ def find(session: GitHubSession, row: IssueWrite, *, issue: Callable[[str], Issu
 
 def _created(session: GitHubSession, row: IssueWrite) -> Evidence:
     params = {"creator": session.server.login, "state": "all", "since": _since(row)}
-    for one in session.listed(f"{path_of(row.project)}/issues", **params):
+    listed = list(session.listed(f"{path_of(row.project)}/issues", **params))
+    for one in listed:
         raw = parse(RawIssue, one)
         if raw.pull_request is None and row.key in marks(raw.body):
             return Performed(response=answer_of(raw), at=raw.created_at)
+    if len(listed) >= MOST:
+        return CannotTell(ask_again_at=None)
     return NotPerformed(proof="GitHub lists no issue of this user's with the mark of this write.")
 
 
 def _commented(session: GitHubSession, row: IssueWrite) -> Evidence:
     path = f"{path_of_issue(row.issue_key)}/comments"
-    for one in session.listed(path, since=_since(row)):
+    listed = list(session.listed(path, since=_since(row)))
+    for one in listed:
         raw = parse(RawComment, one)
         is_own = raw.user is not None and raw.user.login == session.server.login
         if is_own and row.key in marks(raw.body):
             return Performed(response=comment_answer(raw), at=raw.created_at)
+    if len(listed) >= MOST:
+        return CannotTell(ask_again_at=None)
     return NotPerformed(proof="The issue has no comment of this user's with the mark of this one.")
 
 
@@ -56,4 +62,4 @@ def comment_answer(raw: RawComment) -> dict[str, str]:
 
 
 def _since(row: IssueWrite) -> str:
-    return f"{(row.begun_at - SKEW).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{(row.begun_at - writing.SKEW).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

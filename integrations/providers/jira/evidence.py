@@ -6,7 +6,6 @@ the user wrote since and looks at each.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from integrations.contracts import Issue
@@ -25,7 +24,7 @@ from integrations.providers.jira.issues import (
 from integrations.providers.jira.session import JiraSession
 from integrations.providers.trackers import writing
 
-SKEW = timedelta(minutes=5)  # of the two clocks
+MOST = listing.MAX_PAGES * listing.AT_ONCE  # comments: what is behind them was not looked at
 
 
 def find(session: JiraSession, row: IssueWrite, *, issue: Callable[[str], Issue]) -> Evidence:
@@ -46,7 +45,7 @@ def answer_of(session: JiraSession, raw: RawIssue) -> dict[str, Any]:
 
 
 def _created(session: JiraSession, row: IssueWrite) -> Evidence:
-    since = listing.moment(session, row.begun_at - SKEW)
+    since = listing.moment(session, row.begun_at - writing.SKEW)
     query = f'project = "{row.project}" AND creator = currentUser() AND created >= "{since}"'
     place = ""
     for _ in range(listing.MAX_PAGES):
@@ -64,11 +63,14 @@ def _created(session: JiraSession, row: IssueWrite) -> Evidence:
 
 
 def _commented(session: JiraSession, row: IssueWrite) -> Evidence:
-    for raw in listing.comments(session, row.issue_key):
+    listed = list(listing.comments(session, row.issue_key))
+    for raw in listed:
         is_own = raw.author is not None and is_me(raw.author, server=session.server)
-        may_be = is_own and raw.created >= row.begun_at - SKEW
+        may_be = is_own and raw.created >= row.begun_at - writing.SKEW
         if may_be and _has_mark(session, f"/comment/{segment(raw.id)}", row.key):
             return Performed(response={"id": raw.id}, at=raw.created)
+    if len(listed) >= MOST:
+        return CannotTell(ask_again_at=None)
     return NotPerformed(proof="The issue has no comment of this user's with the mark of this one.")
 
 

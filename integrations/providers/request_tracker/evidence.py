@@ -2,7 +2,6 @@
 wrote, or by what the ticket is now."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from integrations.contracts import Issue
@@ -22,7 +21,6 @@ from integrations.providers.request_tracker.tickets import (
 )
 from integrations.providers.trackers import writing
 
-SKEW = timedelta(minutes=5)  # of the two clocks
 MOST = MAX_PAGES * PER_PAGE  # what is behind them was not looked at
 
 
@@ -43,7 +41,7 @@ def answer_of(base: str, key: str) -> dict[str, Any]:
 
 
 def _created(session: RtSession, row: IssueWrite) -> Evidence:
-    since = moment(row.begun_at - SKEW)
+    since = moment(row.begun_at - writing.SKEW)
     query = f"Queue = '{check_queue(row.project)}' AND Creator = '__CurrentUser__'"
     params = {"query": f"{query} AND Created > '{since}'", "fields": "LastUpdated,Queue"}
     listed = list(session.listed("/tickets", **params, orderby="id", order="ASC"))
@@ -62,7 +60,11 @@ def _commented(session: RtSession, row: IssueWrite) -> Evidence:
     listed = list(listing.transactions(session, row.issue_key))
     for found in listed:
         is_own = found.Type == "Comment" and found.Creator.id == session.server.me
-        if is_own and found.Created >= row.begun_at - SKEW and _has_mark(session, found, row.key):
+        if (
+            is_own
+            and found.Created >= row.begun_at - writing.SKEW
+            and _has_mark(session, found, row.key)
+        ):
             return Performed(response={"id": found.id}, at=found.Created)
     if len(listed) >= MOST:
         return CannotTell(ask_again_at=None)

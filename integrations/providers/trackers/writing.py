@@ -21,6 +21,9 @@ Find = Callable[[IssueWrite], Evidence]
 State = IssueWrite.State
 # Trackers list what was written a moment ago late, and a slow one may still do what it was sent.
 LATE = timedelta(minutes=2)
+# How far the tracker's clock may be off: what was written under a wrong clock, or in a wrong zone,
+# would be said to be missing.
+SKEW = timedelta(days=1)
 KEY = re.compile(r"[A-Za-z0-9-]{1,200}")
 NOTHING_SENT = "Remit had sent nothing to the tracker under this key."
 

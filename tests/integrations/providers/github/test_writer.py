@@ -17,6 +17,7 @@ from integrations.exceptions import (
 from integrations.models import Credential, IssueWrite
 from integrations.network.gate import Gate
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
+from integrations.providers.github import evidence
 from tests.github_world import OTHER, PLANS
 from tests.integrations.providers.github.box import TOM, Box
 from tests.tracker_world import Refuse
@@ -41,8 +42,14 @@ def test_a_new_issue_has_all_that_was_asked_for_and_a_mark_that_nobody_sees(box:
     assert made == {"id": f"{PLANS}:1", "key": f"{PLANS}:1", "url": found.url}
 
 
+@pytest.mark.parametrize("hours", [-14, 0, 14])
 @pytest.mark.parametrize("operation", ["create", "comment", "change"])
-def test_a_lost_answer_is_found_again_and_nothing_is_done_twice(box: Box, operation: str) -> None:
+def test_a_lost_answer_is_found_again_and_nothing_is_done_twice(
+    box: Box, operation: str, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the other side's clock is in a wrong zone."""
+    there = timezone.now().replace(microsecond=0) + timedelta(hours=hours)
+    monkeypatch.setattr(box.github, "now", there)
     key = box.github.put(PLANS, "Plan", by="nora-berg")
     does: dict[str, Any] = {
         "create": box.create,
@@ -76,6 +83,27 @@ def test_what_was_not_done_is_said_to_be_so_only_when_github_would_list_it(box: 
     with pytest.raises(Unavailable, match="an earlier try may have done it"):
         box.create()
     assert box.github.writes == []
+
+
+def test_what_was_not_looked_at_to_the_end_is_not_said_to_be_missing(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = box.github.put(PLANS, "Plan", by="nora-berg")
+    box.writer.comment_issue(key, body="Yes.", revision=None, key="remit-2")
+    IssueWrite.objects.create(
+        account_id=box.account.id,
+        key="remit-1",
+        operation="comment_issue",
+        project=PLANS,
+        issue_key=key,
+        state=IssueWrite.State.SENT,
+    )
+    grow_old()
+    assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+    monkeypatch.setattr(evidence, "MOST", 1)
+
+    assert isinstance(box.reader.evidence("remit-1"), CannotTell)
 
 
 def test_a_mark_in_a_strangers_words_proves_nothing(box: Box) -> None:

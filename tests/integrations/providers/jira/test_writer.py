@@ -15,6 +15,7 @@ from integrations.exceptions import (
 from integrations.models import IssueWrite
 from integrations.network.gate import Gate
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
+from integrations.providers.jira import evidence
 from tests.integrations.providers.jira.box import Box
 from tests.jira_world import OTHER, PROJECT
 from tests.tracker_world import Refuse
@@ -51,8 +52,14 @@ def test_a_new_issue_has_all_that_was_asked_for_and_a_property_as_its_mark(box: 
     assert box.jira.properties == {f"issue {made['key']}": "remit-1"}
 
 
+@pytest.mark.parametrize("hours", [-14, 0, 14])
 @pytest.mark.parametrize("operation", ["create", "comment", "change"])
-def test_a_lost_answer_is_found_again_and_nothing_is_done_twice(box: Box, operation: str) -> None:
+def test_a_lost_answer_is_found_again_and_nothing_is_done_twice(
+    box: Box, operation: str, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the other side's clock is in a wrong zone."""
+    there = timezone.now().replace(microsecond=0) + timedelta(hours=hours)
+    monkeypatch.setattr(box.jira, "now", there)
     key = box.jira.put(PROJECT, "Plan", by="nora")
     does: dict[str, Any] = {
         "create": box.create,
@@ -95,6 +102,27 @@ def test_what_was_not_done_is_known_after_a_while(box: Box) -> None:
     grow_old()
     assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
     assert box.jira.writes == []
+
+
+def test_what_was_not_looked_at_to_the_end_is_not_said_to_be_missing(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = box.jira.put(PROJECT, "Plan", by="nora")
+    box.writer.comment_issue(key, body="Yes.", revision=None, key="remit-2")
+    IssueWrite.objects.create(
+        account_id=box.account.id,
+        key="remit-1",
+        operation="comment_issue",
+        project=PROJECT,
+        issue_key=key,
+        state=IssueWrite.State.SENT,
+    )
+    grow_old()
+    assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+    monkeypatch.setattr(evidence, "MOST", 1)
+
+    assert isinstance(box.reader.evidence("remit-1"), CannotTell)
 
 
 def test_a_status_is_a_step_of_the_workflow(box: Box) -> None:
