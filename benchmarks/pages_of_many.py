@@ -143,7 +143,7 @@ def measure(client: Any, address: str) -> dict[str, Any]:
         taken.append((passed, sum(float(one["time"]) for one in queries) * 1000))
         asked = [one["sql"] for one in queries]
     wall, database = (statistics.median(column) for column in zip(*taken[1:], strict=True))
-    reads = [one for one in asked if one.startswith(("SELECT", "WITH"))]
+    reads = [one for one in asked if one.lstrip().startswith(("SELECT", "WITH"))]
     scanned = {name: rows for one in reads for name, rows in scans(one).items()}
     return {"ms": wall, "database_ms": database, "statements": len(reads), "scans": scanned}
 

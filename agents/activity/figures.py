@@ -10,31 +10,45 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count
 from django.db.models.functions import TruncDate
 
 from agents.activity import selection
 from agents.activity.outcomes import Outcome
 from agents.activity.selection import Wanted
-from agents.models import Turn
 from guardrails.facts.reasons import SENTENCES
-from guardrails.models import Approval
-from integrations.models import ModelCall
+from integrations.web.counts import say_up_to
 
 DAYS = 14
 REASONS = 5
 HEIGHT, BAR, STEP = 100, 20, 28
 PLOTTED = tuple(one for one in Outcome if one != Outcome.WORKING)
-_REFUSED = """
-    SELECT action->>'reason', count(*)
-    FROM agents_turn, jsonb_array_elements(actions) action
-    WHERE organisation_id = %s AND created_at >= %s AND actions <> '[]'::jsonb
-        AND action->>'status' = 'refused'
-    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %s
-"""
-_DECIDED = """
-    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY decided_at - created_at)
-    FROM guardrails_approval WHERE organisation_id = %s AND decided_at >= %s AND decided_by <> ''
+MANY_WAITING = 1_000  # beyond, “1,000+” is enough
+_FIGURES = """
+    WITH inbound AS (
+        SELECT count(*) AS every, count(*) FILTER (WHERE ending = 'pattern') AS matched
+        FROM agents_turn
+        WHERE organisation_id = %(of)s AND created_at >= %(since)s AND kind = 'inbound'
+    ), refused AS (
+        SELECT action->>'reason' AS reason, count(*) AS number
+        FROM agents_turn, jsonb_array_elements(actions) action
+        WHERE organisation_id = %(of)s AND created_at >= %(since)s AND actions <> '[]'::jsonb
+            AND action->>'status' = 'refused'
+        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(reasons)s
+    )
+    SELECT
+        (SELECT json_agg(json_build_array(reason, number)) FROM refused) AS refused,
+        (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY decided_at - created_at)
+            FROM guardrails_approval
+            WHERE organisation_id = %(of)s AND decided_at >= %(since)s AND decided_by <> ''
+        ) AS decided_within,
+        (SELECT coalesce(sum(cost), 0) FROM integrations_modelcall
+            WHERE organisation_id = %(of)s AND at >= %(since)s) AS cost,
+        (SELECT matched::float / nullif(every, 0) FROM inbound) AS without_model,
+        (SELECT count(*) FROM (
+            SELECT 1 FROM guardrails_approval
+            WHERE organisation_id = %(of)s AND state = 'pending' LIMIT %(many)s
+        ) AS pending) AS waiting
 """
 
 
@@ -64,23 +78,21 @@ class Figures:
     decided_within: timedelta | None
     cost: Decimal
     without_model: float | None
-    waiting: int
+    waiting: str
 
 
 def load(organisation_id: UUID, *, today: date) -> Figures:
-    """Seven queries."""
+    """Three queries."""
     first = today - timedelta(days=DAYS - 1)
-    since = datetime.combine(first, time.min, tzinfo=UTC)
     counts = count(Wanted(organisation_id=organisation_id, since=first))
     days = [first + timedelta(days=number) for number in range(DAYS)]
     highest = max(sum(counts[day, one.value] for one in PLOTTED) for day in days)
-    turns = Turn.objects.filter(
-        organisation_id=organisation_id, kind=Turn.Kind.INBOUND, created_at__gte=since
-    ).aggregate(every=Count("id"), matched=Count("id", filter=Q(ending=Turn.Ending.PATTERN)))
-    calls = ModelCall.objects.filter(organisation_id=organisation_id, at__gte=since)
-    waiting = Approval.objects.filter(
-        organisation_id=organisation_id, state=Approval.State.PENDING
-    ).count()
+    refused, decided_within, cost, without_model, waiting = _ask(
+        of=organisation_id,
+        since=datetime.combine(first, time.min, tzinfo=UTC),
+        reasons=REASONS,
+        many=MANY_WAITING + 1,
+    )
     return Figures(
         bars=tuple(_bars(counts, days, highest=highest)),
         totals=tuple(
@@ -91,12 +103,12 @@ def load(organisation_id: UUID, *, today: date) -> Figures:
         last=today,
         refused=tuple(
             (reason, SENTENCES.get(reason, reason.replace("_", " ")), number)
-            for reason, number in _ask(_REFUSED, organisation_id, since, REASONS)
+            for reason, number in refused or ()
         ),
-        decided_within=_ask(_DECIDED, organisation_id, since)[0][0],
-        cost=calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
-        without_model=turns["matched"] / turns["every"] if turns["every"] else None,
-        waiting=waiting,
+        decided_within=decided_within,
+        cost=cost,
+        without_model=without_model,
+        waiting=say_up_to(MANY_WAITING, waiting),
     )
 
 
@@ -145,7 +157,8 @@ def _bars(counts: Counter[tuple[date, str]], days: list[date], *, highest: int) 
     return bars
 
 
-def _ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+def _ask(**values: Any) -> tuple[Any, ...]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
+        cursor.execute(_FIGURES, values)
+        [found] = cursor.fetchall()
+    return tuple(found)

@@ -75,7 +75,7 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "may_take_up": bool(getattr(request.user, "has_perms", lambda _: False)(BUTTONS)),
     }
     if may_see:
-        organisations, chosen = choose_organisation(request, limit=MANY)
+        organisations, chosen = choose_organisation(request)
         context |= {"organisations": organisations, "organisation": chosen}
         if chosen:
             context |= _activity(request, chosen)

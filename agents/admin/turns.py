@@ -25,7 +25,7 @@ from integrations.llm.completions import dollars
 from integrations.models import Delivery
 from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_lists import NewestFirst
-from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
+from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, once_a_row, operator
 from integrations.web.bound_admin import AutocompleteFilter
 from knowledge.ingest.reading import SENTENCES
 from knowledge.sync import accounting
@@ -95,6 +95,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         return BY_SOURCE[delivery.source].label if delivery.source in BY_SOURCE else delivery.source
 
     @display(description="Turn")  # type: ignore[untyped-decorator]
+    @once_a_row
     def worked_through_by(self, delivery: Delivery) -> SafeString | str:
         turn = Turn.objects.filter(delivery=delivery).first()
         return format_html(LINK, turn_page.turn_link(turn.id), turn) if turn else "none"
@@ -212,6 +213,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
     )
     change_form_outer_after_template = "agents/turn.html"
     buttons = {"stop": ("agents.change_turn",)}
+    row_related = ("organisation", "conversation", "delivery")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.dashboard)
@@ -229,6 +231,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         return redirect("admin:agents_turn_change", key)
 
     @display(description="Cost")  # type: ignore[untyped-decorator]
+    @once_a_row
     def cost(self, turn: Turn) -> SafeString:
         """With every model it asked, its specialists', reviews and searches included."""
         calls = f"{reverse('admin:integrations_modelcall_changelist')}?q={turn.id}"

@@ -86,7 +86,7 @@ def choose_user(request: HttpRequest) -> Chosen:
     """The user that `?organisation=&user=` names, else the first. Two queries at most. Raises
     PermissionDenied where somebody may act as nobody there, Http404 where the address names
     another than they may."""
-    organisations, chosen = choose_organisation(request, limit=USERS_SHOWN)
+    organisations, chosen = choose_organisation(request)
     own = own_user(request.user, chosen) if chosen else ""
     if own is None:
         raise PermissionDenied

@@ -23,11 +23,12 @@ from audit.ledger import timeline
 from audit.ledger.selectors import counts_by_status
 from audit.seals.progress import load_progress
 from audit.verification import verify
+from guardrails.approve import change_request_rows
 from guardrails.approve.cards import list_cards
-from guardrails.approve.change_request_rows import count_open
 from guardrails.comply import incidents, recipients, time_stamps
 from integrations.models import Delivery, Organisation
 from integrations.web.admin_pages import choose_organisation
+from integrations.web.counts import count_up_to
 from knowledge.models import SyncSource
 
 HOURS = 24
@@ -41,7 +42,7 @@ Rights = Callable[[str], bool]  # by the name of a list in addresses
 def page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """The dashboard of one of somebody's organisations: what they have the right to see. A fixed
     number of queries. Raises Http404 where the address names an organisation that is not theirs."""
-    organisations, chosen = choose_organisation(request, limit=MANY)
+    organisations, chosen = choose_organisation(request)
     context |= {"title": "Dashboard", "organisations": organisations, "organisation": chosen}
     if chosen:
         context |= figures(chosen, _rights_of(request), now=timezone.now())
@@ -145,44 +146,41 @@ def open_things(
     organisation: Organisation, since: datetime, *, waiting: int
 ) -> list[tuple[str, dict[str, Any]]]:
     """Tiles, each with the name of the list that it leads to."""
-    failed = Turn.objects.filter(
-        organisation=organisation, created_at__gte=since, state=Turn.State.FAILED
+    of = {"organisation__id__exact": organisation.id}
+    waiting_turns = leases.list_waiting(now=timezone.now())
+    found = count_up_to(
+        MANY + 1,
+        requests=change_request_rows.list_open(organisation.id),
+        handed=escalations.list_open(organisation.id),
+        failed=Turn.objects.filter(
+            organisation=organisation, created_at__gte=since, state=Turn.State.FAILED
+        ),
+        turns=waiting_turns.filter(organisation=organisation),
+        syncing=SyncSource.objects.filter(
+            run__organisation=organisation, state__in=["queued", "running"]
+        ),
+        tasks=OrmQ.objects.all(),
     )
-    syncing = SyncSource.objects.filter(
-        run__organisation=organisation, state__in=["queued", "running"]
-    )
-    turns = leases.list_waiting(now=timezone.now()).filter(organisation=organisation)
     return [
         _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
         _tile(
             "Open change requests",
-            count_open(organisation.id, limit=MANY + 1),
+            found["requests"],
             "guardrails_changerequest",
             state__exact="open",
-            organisation__id__exact=organisation.id,
+            **of,
         ),
-        _tile(
-            "Handed to a person",
-            escalations.list_open(organisation.id)[: MANY + 1].count(),
-            "agents_escalation",
-            organisation__id__exact=organisation.id,
-        ),
-        _tile(
-            "Failed turns",
-            failed[: MANY + 1].count(),
-            "agents_turn",
-            state__exact="failed",
-            organisation__id__exact=organisation.id,
-        ),
+        _tile("Handed to a person", found["handed"], "agents_escalation", **of),
+        _tile("Failed turns", found["failed"], "agents_turn", state__exact="failed", **of),
         _tile(
             "Turns that wait for a process",
-            turns[: MANY + 1].count(),
+            found["turns"],
             "agents_turn",
             state__exact="queued",
-            organisation__id__exact=organisation.id,
+            **of,
         ),
-        _tile("Syncs in progress", syncing[: MANY + 1].count(), "knowledge_syncsource"),
-        _tile("Tasks in the queue", OrmQ.objects.all()[: MANY + 1].count(), "django_q_ormq"),
+        _tile("Syncs in progress", found["syncing"], "knowledge_syncsource"),
+        _tile("Tasks in the queue", found["tasks"], "django_q_ormq"),
     ]
 
 

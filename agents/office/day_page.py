@@ -27,7 +27,7 @@ def view(request: HttpRequest) -> HttpResponse:
     """`?organisation=&person=&day=`; without a day it is the day before."""
     if not request.user.has_perms(RIGHTS):
         raise PermissionDenied
-    organisations, chosen = choose_organisation(request, limit=MANY)
+    organisations, chosen = choose_organisation(request)
     people = _list_people(chosen)
     person = request.GET.get("person", "")
     person = person if person in people else next(iter(people), "")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit.contracts import Entry
@@ -44,10 +45,9 @@ def list_requests(
     return tuple(card(row, zone=zone) for row in found)
 
 
-def count_open(organisation_id: UUID, *, limit: int) -> int:
-    """How many requests of the organisation wait for an operator, up to `limit`. One query."""
-    rows = ChangeRequest.objects.filter(organisation_id=organisation_id, state=State.OPEN)
-    return rows[:limit].count()
+def list_open(organisation_id: UUID) -> QuerySet[ChangeRequest]:
+    """Requests of the organisation that wait for an operator."""
+    return ChangeRequest.objects.filter(organisation_id=organisation_id, state=State.OPEN)
 
 
 def find_by_refusal(

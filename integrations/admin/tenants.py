@@ -34,7 +34,7 @@ from integrations.models import (
     ServiceToken,
 )
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
-from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage
+from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, once_a_row
 from integrations.web.bound_admin import AutocompleteFilter, BoundAdmin
 from integrations.web.staff import is_bound
 
@@ -133,6 +133,7 @@ class AccountAdmin(RowPage):
     list_before_template = "integrations/connect_link.html"
     change_form_outer_before_template = "integrations/connection.html"
     buttons = {"disconnect": ("integrations.change_account",)}
+    row_related = ("organisation",)
     list_display = (
         "display_name",
         "external_user_id",
@@ -232,6 +233,7 @@ class AccountAdmin(RowPage):
         return " ".join(capabilities.in_words(known)) if known else "Save the account first."
 
     @display(description="What arrived")  # type: ignore[untyped-decorator]
+    @once_a_row
     def arrived(self, account: Account) -> str:
         """What was done about it in the last days, by its number; all ways in stand at the link."""
         if account._state.adding:

@@ -1,6 +1,7 @@
 """Pages of the admin: those that only show, those of one row, and whom and what one is about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from integrations.models import Organisation
 from integrations.web import staff
 from integrations.web.bound_admin import BoundAdmin
 
+OFFERED = 200  # organisations to choose from
 LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
 
@@ -26,28 +28,65 @@ def operator(request: HttpRequest) -> str:
     return f"operator:{request.user.get_username()}"
 
 
-def choose_organisation(
-    request: HttpRequest, *, limit: int | None = None
-) -> tuple[list[Organisation], Organisation | None]:
-    """The organisations that somebody may choose from, and the one that the address names, else
-    the one named “default”, else the first. Raises Http404 where the address names another."""
+def choose_organisation(request: HttpRequest) -> tuple[list[Organisation], Organisation | None]:
+    """The first organisations that somebody may choose from, and the one that the address names,
+    else the one named “default”, else the first. One query, where there are no more than OFFERED.
+    Raises Http404 where the address names another."""
     wanted = request.GET.get("organisation", "")
-    chosen = staff.find_organisation(request.user, wanted)
+    offered = list(staff.list_organisations(request.user)[:OFFERED])
+    chosen = next((one for one in offered if one.slug == (wanted or "default")), None)
+    if chosen is None and len(offered) == OFFERED:  # it may come after them
+        chosen = staff.find_organisation(request.user, wanted)
     if wanted and chosen is None:
         raise Http404("There is no such organisation.")
-    return list(staff.list_organisations(request.user)[:limit]), chosen
+    return offered, chosen or next(iter(offered), None)
+
+
+def once_a_row(ask: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """For a field that asks the database: the theme calls it five times on the page of a row."""
+    name = f"_{ask.__name__}_on_page"
+
+    @wraps(ask)
+    def known(page: Any, row: Any) -> Any:
+        if name not in vars(row):
+            setattr(row, name, ask(page, row))
+        return getattr(row, name)
+
+    return known
 
 
 class RowPage(BoundAdmin):
     """The page of one row, with more on it than its fields. A button on it posts to
     `<key>/<name>/`; the method of that name gets the request and the key, once it is known that
-    the person has the rights that `buttons` names and that there is such a row for them."""
+    the person has the rights that `buttons` names and that there is such a row for them.
+    `row_related` is read with the row: what its fields say of other rows."""
 
     buttons: Mapping[str, Sequence[str]] = {}
+    row_related: Sequence[str] = ()
 
     def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """What the page's templates get."""
         raise NotImplementedError
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Read once for a page that is looked at. A form that is sent changes a copy of its own."""
+        known = vars(request).setdefault("_rows_of_page", {})
+        key = (self.model, object_id, from_field)
+        if request.method != "GET" or key not in known:
+            known[key] = self._find_row(request, object_id, from_field)
+        return known[key]
+
+    def _find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
+        if not self.row_related:
+            return super().get_object(request, object_id, from_field)
+        field = self.opts.get_field(from_field) if from_field else self.opts.pk
+        rows = self.get_queryset(request).select_related(*self.row_related)
+        try:
+            return rows.get(**{field.name: field.to_python(object_id)})
+        except (self.model.DoesNotExist, ValidationError, ValueError):
+            return None
 
     def get_urls(self) -> list[URLPattern]:
         model = f"{self.opts.app_label}_{self.opts.model_name}"

@@ -25,7 +25,6 @@ from knowledge.sync import accounting, runs as sync_runs
 from knowledge.tasks import retry_dead_letters
 
 PERIODS = ((1, "the last day"), (7, "the last week"), (30, "the last 30 days"), (0, "ever"))
-MANY = 100
 NOBODYS = {"account__isnull": True}
 SENTENCES = {
     "queued": "It waits for a worker.",
@@ -77,7 +76,7 @@ def _eta(source: SourceProgress) -> str:
 
 def accounting_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """The balance of one organisation over a time."""
-    organisations, organisation = choose_organisation(request, limit=MANY)
+    organisations, organisation = choose_organisation(request)
     asked = request.GET.get("days", "")
     days = next((value for value, _ in PERIODS if str(value) == asked), 7)
     since = timezone.now() - timedelta(days=days) if days else datetime(2000, 1, 1, tzinfo=UTC)
