@@ -15,7 +15,7 @@ from agents.learn.precedents import Past, Step
 from audit.contracts import Recorded
 from audit.ledger.chain import canonical
 from guardrails.contracts.learning import Pattern, PatternProposal
-from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.decide.snapshot import PERMITTING, PolicySnapshot
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.facts.subjects import generalised
 from guardrails.facts.targets import domain_of
@@ -110,7 +110,9 @@ def look_again(account: AccountRef, *, now: datetime) -> int:
 def find_learnable(policy: PolicySnapshot, source: str) -> Learnable:
     """Pure."""
     listed = [one for one in policy.listed_targets if one.source == source and not one.single]
-    permitted = {one.action_type for one in policy.allowed_actions}
+    permitted = {
+        one.action_type for one in policy.allowed_actions if one.enabled and one.mode in PERMITTING
+    }
 
     def targets(action_type: str, kind: str) -> frozenset[str]:
         if action_type not in permitted:

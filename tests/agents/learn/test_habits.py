@@ -12,6 +12,7 @@ from audit.contracts import Recorded
 from guardrails.contracts.learning import Pattern
 from knowledge.contracts import StoredMail
 from tests.agents.learn import test_precedents
+from tests.guardrails.values import allow, list_target, policy_of
 
 AT = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 MAIL = StoredMail(
@@ -91,6 +92,20 @@ def test_different_decisions_are_not_added_up() -> None:
 
 
 LEARNABLE = Learnable(labels=frozenset({"label_1"}), folders=frozenset({"folder_1"}), archives=True)
+
+
+def test_only_what_is_permitted_and_listed_here_is_learnt_and_no_state_of_a_thread() -> None:
+    targets = (
+        list_target("classify", "label", "label_1"),
+        list_target("classify", "label", "label_to_reply", single=True),
+        list_target("classify", "label", "label_2", source="outlook"),
+        list_target("move_email", "folder", "folder_1"),
+    )
+    permitted = policy_of(allow("classify"), allow("move_email", "ask"), allow("archive"), *targets)
+    forbidden = policy_of(allow("move_email", enabled=False), allow("archive", "never"), *targets)
+
+    assert habits.find_learnable(permitted, "gmail") == LEARNABLE
+    assert habits.find_learnable(forbidden, "gmail") == Learnable()
 
 
 def by_hand(labels: tuple[str, ...], *rows: Recorded, **given: Any) -> tuple[Any, ...]:
