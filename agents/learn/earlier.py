@@ -15,13 +15,13 @@ LOOKED_AT = 20
 def list_earlier(
     account: AccountRef, *, sender: str, list_id: str, authenticated: bool
 ) -> tuple[StoredMail, ...]:
-    """The newest stored mail of this list, or of this sender if they are proved. One query; none
-    where there is neither."""
-    if not list_id and not authenticated:
-        return ()
-    return mails.list_from_sender(
-        account.id, address="" if list_id else sender, list_id=list_id, limit=LOOKED_AT
-    )
+    """The newest stored mail of this list, or that this sender is proved to have written, if they
+    are proved now too. One query; none where there is neither."""
+    if list_id:
+        return mails.list_of_list(account.id, list_id=list_id, limit=LOOKED_AT)
+    if authenticated:
+        return mails.list_from_sender(account.id, address=sender, limit=LOOKED_AT)
+    return ()
 
 
 def describe(

@@ -1,10 +1,12 @@
 """How earlier mail of a sender lies, as the mail reader is shown it."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from agents.learn import earlier
+from knowledge.models import Item
 from tests.agents.learn.test_precedents import MAIL
 from tests.agents.pages import mailbox
 
@@ -31,7 +33,33 @@ def test_the_reader_learns_how_like_mail_lies_and_who_touched_it_last() -> None:
 
 
 @pytest.mark.django_db
-def test_nothing_is_asked_for_of_a_sender_who_is_not_proved() -> None:
-    account = mailbox().ref()
-    found = earlier.list_earlier(account, sender="a@b.example", list_id="", authenticated=False)
-    assert found == ()
+def test_only_proved_mail_of_a_proved_sender_counts_or_that_of_the_same_list() -> None:
+    account = mailbox()
+    stored: dict[str, Any] = {
+        "proved": {"authenticated": True},
+        "forged": {"authenticated": False},
+        "listed": {"list_id": "weekly.example"},
+    }
+    for name, metadata in stored.items():
+        Item.objects.create(
+            account=account,
+            source="gmail",
+            source_id=name,
+            content_type="email",
+            sender_address="a@b.example",
+            identifiers=["a@b.example"],
+            metadata=metadata,
+            occurred_at=MAIL.occurred_at,
+            ingested_at=MAIL.occurred_at,
+        )
+
+    def found(*, list_id: str = "", authenticated: bool) -> list[str]:
+        mails = earlier.list_earlier(
+            account.ref(), sender="A@b.example", list_id=list_id, authenticated=authenticated
+        )
+        return [one.source_id for one in mails]
+
+    assert found(authenticated=True) == ["proved"]
+    assert found(authenticated=False) == []
+    assert found(list_id="weekly.example", authenticated=False) == ["listed"]
+    assert found(list_id="other.example", authenticated=True) == []
