@@ -26,7 +26,7 @@ from tests.stories.test_own_mailbox import NORA, PRIVATE, allow_preset, connect,
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
-MAYA = "maya@fjordline.example"
+MAYA = "maya@company.com"
 
 
 def summary(request: dict[str, Any]) -> Any:

@@ -172,9 +172,10 @@ def test_a_pattern_obeys_what_rules_obey_and_none_is_without_conditions(office: 
         before = action.values("conditions")[0]
         action.update(conditions=[{"kind": "rate", "max": 1, "per": "hour"}])
         put(office, "often")
-        put(office, "too often")
+        put(office, "too_often")
         assert LABEL in office.mail("often")["labels"]
-        assert LABEL not in office.mail("too often")["labels"]
+        assert LABEL not in office.mail("too_often")["labels"]
+        assert ExecutedAgentAction.objects.latest("id").decision_reason == "rate_exceeded"
         action.update(**before)
         written = len(office.calls())
         for id, guard in guards.items():
@@ -242,27 +243,29 @@ def ended(since: datetime) -> list[str]:
 
 def test_to_junk_threads_is_no_word_about_those_who_wrote_in_them(office: Office) -> None:
     """Trap 14: everyone in the thread blacklisted, co-workers and oneself, and answered."""
-    people = [BOSS, "ann@company.example", "omar@fjordline.example", MAYA]
-    # One long thread, and one of each of several colleagues.
-    junk = [("t", sender) for sender in people * 3]
-    junk += [(f"t{one}", f"{one}@fjordline.example") for one in ("ida", "jo", "kim", "lou")]
+    people = [BOSS, "ann@company.example", MAYA, "omar@company.com"]
+    # One long thread, one of each of several colleagues, and notes to oneself.
+    junk = [("t", sender) for sender in [*people[:3] * 3, people[3]]]
+    junk += [(f"t{one}", f"{one}@company.com") for one in ("ida", "jo", "kim", "lou")]
+    junk += [(f"note{one}", MAYA) for one in range(3)]
+    sent = {f"m{number}" for number, one in enumerate(junk) if one == ("t", MAYA)}
     with scripted({INGEST: summary, READER: lambda _: "Nothing to do."}):
         for number, (thread, sender) in enumerate(junk):
             at = timezone.now() - timedelta(days=20 - number)
-            labels = ["SENT"] if sender == MAYA else ["INBOX", "UNREAD"]
+            labels = ["SENT"] if f"m{number}" in sent else ["INBOX", "UNREAD"]
             changes = {"thread_id": thread, "labels": labels, "from": sender}
             put(office, f"m{number}", date=at.isoformat(), **changes)
-        for number, (_, sender) in enumerate(junk):
-            if sender != MAYA:
+        for number in range(len(junk)):
+            if f"m{number}" not in sent:
                 hand = {"labels": ["label_cold", "UNREAD"]}
                 office.control("PATCH", f"/users/maya/emails/m{number}", json=hand)
         office.settle_webhooks()
         office.drain()
-        account = Account.objects.get(external_user_id="maya", source="gmail")
+        account = Account.objects.get(external_user_id="maya", source="gmail", address=MAYA)
         before, known = len(office.calls()), LearnedPattern.objects.count()
 
         learn_account(str(account.id))
-        later = [*people[:3], "ida@fjordline.example", "new@fjordline.example"]
+        later = [*people, "ida@company.com", "new@company.com"]
         for number, sender in enumerate(later):
             put(office, f"new-{number}", **{"from": sender})
 

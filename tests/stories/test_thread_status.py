@@ -18,7 +18,7 @@ from tests.stories.steps import Frontend, scripted
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
 SUMMARY = {"summary": "A mail.", "entities": []}
-MAYA = "maya@fjordline.example"
+MAYA = "maya@company.com"
 FAR = ZoneInfo("Pacific/Kiritimati")
 STATUS = {
     *("label_to_reply", "label_awaiting_reply", "label_fyi", "label_actioned"),

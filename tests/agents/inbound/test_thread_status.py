@@ -68,7 +68,7 @@ def test_a_reminder_ends_with_an_answer_and_waits_again_after_the_users_next_mai
 
 def test_only_the_provider_says_that_the_user_wrote() -> None:
     asked, forged = thread_of(["reply"], ["INBOX"])
-    forged = forged.model_copy(update={"sender": "maya@fjordline.example"})
+    forged = forged.model_copy(update={"sender": "maya@company.com"})
     assert find_status([asked, forged], STATES) is None
 
 

@@ -1,12 +1,13 @@
 """The decision, as a pure function: what it permits, and that it permits nothing else."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from guardrails.contracts import Origin
+from guardrails.contracts import Origin, Trigger
 from guardrails.decide.snapshot import AllowedAction, ListedTarget
+from guardrails.facts.counts import Counts, Question, Tally
 from guardrails.facts.facts import Facts
 from guardrails.facts.reasons import REASONS
 from integrations.contracts import Authentication
@@ -283,6 +284,22 @@ def test_an_inbound_item_acts_on_its_own_thread_only(trigger: str) -> None:
     nothing = inbound(trigger=trigger, item_source_id="", thread_id="")
     found = facts(email(thread_id=""))
     assert verdict("archive", wish, *rows, origin=nothing, found=found) == outside
+
+
+@pytest.mark.parametrize("trigger", get_args(Trigger))
+def test_what_is_off_forbidden_or_used_up_is_so_whatever_sets_it_off(trigger: str) -> None:
+    def archive(row: AllowedAction, *, before: int = 0) -> tuple[str, str]:
+        question = Question(what="actions", per="hour", max=2)
+        tally = Tally(question=question, own=1, count=before + 1)
+        found = replace(facts(), counts=Counts(tallies=(tally,)))
+        origin = inbound(trigger=trigger)
+        return verdict("archive", {"email_id": "mail-1"}, row, origin=origin, found=found)
+
+    twice_an_hour = allow("archive", "auto", {"kind": "rate", "max": 2, "per": "hour"})
+    assert archive(twice_an_hour, before=1) == ALLOWED
+    assert archive(twice_an_hour, before=2) == ("refuse", "rate_exceeded")
+    assert archive(allow("archive", enabled=False)) == ("refuse", "not_permitted")
+    assert archive(allow("archive", "never")) == ("refuse", "not_permitted")
 
 
 def test_a_mail_never_creates_an_issue() -> None:

@@ -103,6 +103,25 @@ def test_the_first_mail_that_is_put_back_suspends_the_pattern(
     )
 
 
+def test_a_correction_that_two_processes_see_at_once_counts_once(
+    office: Office, pattern: LearnedPattern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail = act(office, pattern)
+    office.change("emails", mail, labels=["INBOX"])
+    put_back = precision.put_back
+    others: list[bool] = []
+
+    def compare(*given: Any) -> tuple[str, ...]:
+        monkeypatch.setattr(precision, "put_back", put_back)
+        others.append(look(office, mail))
+        return put_back(*given)
+
+    monkeypatch.setattr(precision, "put_back", compare)
+
+    assert (look(office, mail), others) == (False, [True])
+    assert status(pattern) == ("suspended", 1, 1)
+
+
 def test_an_undo_that_the_user_asked_for_in_a_chat_is_a_correction(
     office: Office, pattern: LearnedPattern
 ) -> None:

@@ -109,7 +109,7 @@ def test_names_that_several_have_or_that_hide_something_are_picked_by_id(
     office: Office, client: Client
 ) -> None:
     office.faults(error_rate=1.0)
-    know(office.mailbox, "Twice", RTL, HIDDEN)
+    know(office.mailbox, "Twice", RTL, HIDDEN, "Urgent", "URGENT")
     ProviderResource.objects.create(
         account=office.mailbox, resource_type="label", external_id="other", name="Twice"
     )
@@ -120,8 +120,10 @@ def test_names_that_several_have_or_that_hide_something_are_picked_by_id(
     assert "2 labels are called “Twice”" in save(client, where(office.mailbox), target="Twice")
     save(client, where(office.mailbox), target="other")
     save(client, where(office.mailbox), target=RTL)
+    save(client, where(office.mailbox), target="URGENT")  # as it stands, not as it sounds
     assert sorted(AllowedActionOption.objects.values_list("external_id", flat=True)) == [
         "id-2",
+        "id-5",
         "other",
     ]
 
