@@ -2,19 +2,15 @@
 version of the event that they were made on, and settled by what the server holds afterwards."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
-
-from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import Changed
 from integrations.models import CalendarWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.providers import own_record
 
 Answer = dict[str, Any]
-# A server that is slow may still do what it was sent.
-LATE = timedelta(seconds=30)
 
 
 def begin(
@@ -44,18 +40,8 @@ def finish(row: CalendarWrite, etag: str) -> Answer:
 def find_evidence(
     account: AccountRef, key: str, look: Callable[[CalendarWrite], Evidence]
 ) -> Evidence:
-    """What became of a write: by Remit's own record, else by what `look` finds. Raises
-    ProviderError where the server has to be asked and is away."""
     row = CalendarWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None:
-        return NotPerformed(proof="Remit had sent nothing to the calendar server under this key.")
-    if row.done:
-        return Performed(response=row.answer, at=row.changed_at)
-    found = look(row)
-    late = row.changed_at + LATE
-    if isinstance(found, NotPerformed) and timezone.now() < late:
-        return CannotTell(ask_again_at=late)
-    return found
+    return own_record.find_evidence(row, look)
 
 
 def judge(row: CalendarWrite, *, mark: str, etag: str) -> Evidence:

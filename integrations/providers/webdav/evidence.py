@@ -2,34 +2,25 @@
 now."""
 
 import hashlib
-from datetime import timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
 from integrations.models import FilePlace, FileWrite
-from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
+from integrations.ports.evidence import CannotTell, Evidence, NotPerformed
+from integrations.providers.drives import writing
 from integrations.providers.webdav.folders import Files
-
-# A server that is slow may still do what it was sent.
-LATE = timedelta(seconds=30)
 
 
 def find(account: AccountRef, key: str) -> Evidence:
     """Raises ProviderError where the server has to be asked and is away."""
-    row = FileWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None:
-        return NotPerformed(proof="Remit had sent nothing to the server under this key.")
-    if row.done:
-        return Performed(response=row.answer, at=row.changed_at)
-    own = Files(account)
-    found = _look_at_move(own, row) if row.operation == "move_document" else _look(own, row)
-    late = row.changed_at + LATE
-    if isinstance(found, NotPerformed) and timezone.now() < late:
-        return CannotTell(ask_again_at=late)
-    return found
+
+    def look(row: FileWrite) -> Evidence:
+        own = Files(account)
+        return _look_at_move(own, row) if row.operation == "move_document" else _look(own, row)
+
+    return writing.find_evidence(account, key, look)
 
 
 def note_move(row: FileWrite) -> None:
@@ -51,7 +42,7 @@ def _look(own: Files, row: FileWrite) -> Evidence:
     except NotFound:
         return NotPerformed(proof="The folder holds no such file.")
     if hashlib.sha256(raw).hexdigest() == row.digest:
-        return _performed(row, etag)
+        return writing.performed(row, row.document_id, etag)
     if etag and etag == row.etag_before:
         return NotPerformed(proof="The file is as it was before.")
     # Somebody else has changed it since, or was first.
@@ -70,10 +61,5 @@ def _look_at_move(own: Files, row: FileWrite) -> Evidence:
         except NotFound:
             return CannotTell(ask_again_at=None)
         note_move(row)
-        return _performed(row, there.etag)
+        return writing.performed(row, row.document_id, there.etag)
     return CannotTell(ask_again_at=None)
-
-
-def _performed(row: FileWrite, etag: str) -> Performed:
-    answer = {"id": row.document_id} | ({"revision": etag} if etag else {})
-    return Performed(response=answer, at=row.changed_at)

@@ -14,6 +14,7 @@ from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import FilePlace, FileWrite
 from integrations.ports.files import FilesWriter
+from integrations.providers.drives import writing
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import STRONG, Files, spell
 
@@ -52,24 +53,24 @@ class WebDavWriter:
             etag, present = ("", b"") if is_new else own.session.get(own.url(path))
             if is_new or _digest(present) != row.digest:
                 raise Rejected(TAKEN) from error
-        return self._done(row, etag or own.file(path).etag)
+        return writing.finish(row, row.document_id, etag or own.file(path).etag)
 
     def append_document(
         self, document_id: str, *, content: str, revision: str | None, key: str
     ) -> Answer:
         own, place = Files(self._account), documents.place(self._account, document_id)
         etag, before = own.session.get(own.url(place.path), most_bytes=documents.MAX_TEXT_BYTES)
-        row = FileWrite.objects.filter(account_id=self._account.id, key=key).first()
+        row = writing.find_row(self._account, key)
         if row is not None and (row.done or _digest(before) == row.digest):
-            return dict(row.answer) if row.done else self._done(row, etag)
+            return dict(row.answer) if row.done else writing.finish(row, row.document_id, etag)
         if documents.read_text(before) is None:
             raise Rejected("Only to plain text can something be added.")
         _check(etag, revision)
         raw = before + content.encode()
         row, _ = self._start("append_document", key, place, path=place.path, raw=raw)
-        self._note_version(row, etag, digest=_digest(raw))
+        writing.note_version(row, etag, digest=_digest(raw))
         after = own.session.replace(own.url(place.path), raw, etag=etag, kind=PLAIN)
-        return self._done(row, after or own.file(place.path).etag)
+        return writing.finish(row, row.document_id, after or own.file(place.path).etag)
 
     def move_document(
         self, document_id: str, *, folder_id: str, revision: str | None, key: str
@@ -87,7 +88,7 @@ class WebDavWriter:
                 raise
             return self._moved(own, row)
         _check(etag, revision)
-        self._note_version(row, etag)
+        writing.note_version(row, etag)
         try:
             own.session.move(own.url(row.path_before), own.url(path), etag=etag)
         except Changed as error:
@@ -116,42 +117,27 @@ class WebDavWriter:
     def _start(
         self, operation: str, key: str, place: FilePlace, *, path: str, raw: bytes = b""
     ) -> tuple[FileWrite, bool]:
-        """The row of this key, and whether it is new."""
-        return FileWrite.objects.get_or_create(
-            account_id=self._account.id,
-            key=key,
-            defaults={
-                "operation": operation,
-                "document_id": place.document_id,
-                "path": path,
-                "path_before": place.path,
-                "digest": _digest(raw) if raw else "",
-            },
+        return writing.begin(
+            self._account,
+            key,
+            operation,
+            document_id=place.document_id,
+            path=path,
+            path_before=place.path,
+            digest=_digest(raw) if raw else "",
         )
-
-    def _note_version(self, row: FileWrite, etag: str, *, digest: str = "") -> None:
-        """Which version the write is made on stands in the row before it is sent."""
-        row.etag_before, row.digest = etag, digest
-        row.save(update_fields=["etag_before", "digest", "changed_at"])
 
     def _moved(self, own: Files, row: FileWrite) -> Answer:
         etag = own.file(row.path).etag
         evidence.note_move(row)
-        return self._done(row, etag)
-
-    def _done(self, row: FileWrite, etag: str) -> Answer:
-        row.answer = {"id": row.document_id} | ({"revision": etag} if etag else {})
-        row.done = True
-        row.save(update_fields=["answer", "done", "changed_at"])
-        return dict(row.answer)
+        return writing.finish(row, row.document_id, etag)
 
 
 def _check(etag: str, revision: str | None) -> None:
     """The server must be able to hold the write to the version that was looked at."""
     if not etag.startswith(STRONG):
         raise Rejected("The server does not tell versions apart, so nothing is changed here.")
-    if revision is not None and etag != revision:
-        raise Changed("it has another version by now")
+    writing.check_version(etag, revision)
 
 
 def _digest(raw: bytes) -> str:

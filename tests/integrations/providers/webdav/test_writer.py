@@ -8,7 +8,7 @@ import pytest
 from integrations.exceptions import Changed, NotFound, ProviderError, Rejected
 from integrations.models import FileWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.webdav import evidence
+from integrations.providers import own_record
 from tests.fault_proxy import Fault, running_proxy
 from tests.file_world import needs_files
 from tests.integrations.providers.webdav.box import Box
@@ -114,7 +114,7 @@ def test_wherever_the_conversation_breaks_off_it_is_done_once_and_known(
     done: dict[str, str],
     way: Any,
 ) -> None:
-    monkeypatch.setattr(evidence, "LATE", evidence.LATE * 0)
+    monkeypatch.setattr(own_record, "LATE", own_record.LATE * 0)
     before = {"a.txt": "One", "b/c.txt": "x"}
     port = int(box.server.origin.rpartition(":")[2].strip("/"))
     faults: Iterator[Fault] = iter(())
