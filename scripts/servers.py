@@ -48,7 +48,7 @@ def _issues(name: str, ability: str, *grades: str) -> Operation:
 
 
 def _files(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "WsgiDAV")
+    servers = ("Sandbox", "WsgiDAV", "Google Drive")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -63,6 +63,7 @@ SERVERS = {
     "Xandikos": "Xandikos 0.4 (CalDAV)",
     "Google Calendar": "Google Calendar (a fake)",
     "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
+    "Google Drive": "Google Drive (a fake)",
     "GitHub": "GitHub (a fake)",
     "Jira Cloud": "Jira Cloud (a fake)",
     "Jira Data Center": "Jira Data Center (a fake)",
@@ -80,6 +81,7 @@ SOURCES = {
     "Xandikos": "caldav",
     "Google Calendar": "google_calendar",
     "WsgiDAV": "webdav",
+    "Google Drive": "google_drive",
     "GitHub": "github_issues",
     "Jira Cloud": "jira_issues",
     "Jira Data Center": "jira_issues",
@@ -104,11 +106,12 @@ OPERATIONS = (
     _events("cancel an event once", "Change and cancel events", "A", "A", "A", "A"),
     _events("move one of a series", "Change and cancel events", "A", "A", "A", "A"),
     _events("invite people", "Invite people", "A", NO, "A", "A"),
-    _files("create a document once", "Create documents", "A", "A"),
-    _files("add to a document once", "Add to documents", "A", "A"),
-    _files("refuse to add to a document that has changed", "Add to documents", "A", "A"),
-    _files("move a document", "Move documents", "A", "B"),
-    _files("put a document into the trash, and back", "Put documents into the trash", "A", NO),
+    _files("create a document once", "Create documents", "A", "A", "A"),
+    _files("add to a document once", "Add to documents", "A", "A", "B"),
+    _files("refuse to add to a document that has changed", "Add to documents", "A", "A", "B"),
+    _files("move a document", "Move documents", "A", "B", "B"),
+    _files("put a document into the trash, and back", "Put documents into the trash", "A", NO, "B"),
+    _files("share a document once, and stop", "Share documents", "A", NO, "B"),
     _issues("create an issue once", "Create issues", "A", "C", "C", "C", "C"),
     _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C", "C"),
     _issues("change an issue", CHANGE, "A", "C", "C", "C", "B"),

@@ -13,8 +13,12 @@ def as_openapi(document: Mapping[str, Any]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     everywhere = document.get("parameters", {})
     for method in _methods(document):
-        path = f"/{document['servicePath']}{method['flatPath']}"
-        paths.setdefault(path, {})[method["httpMethod"].lower()] = _operation(method, everywhere)
+        found = _operation(method, everywhere)
+        places = [f"/{document['servicePath']}{method['flatPath']}"]
+        if "mediaUpload" in method:  # with bytes, at a place of its own
+            places.append(method["mediaUpload"]["protocols"]["simple"]["path"])
+        for path in places:
+            paths.setdefault(path, {})[method["httpMethod"].lower()] = found
     schemas = {name: _schema(one) for name, one in document["schemas"].items()}
     return {"paths": paths, "components": {"schemas": schemas}}
 

@@ -22,12 +22,14 @@ from tests.tracker_world import Call, FakeTracker, Refuse, serving_tracker
 TOKEN, ADDRESS, ROOT = "ya29.open-sesame", "nora@office.test", "0AROOT"
 ROOM = Path(__file__).parent / "integrations" / "providers"
 FOLDER, NATIVE = "application/vnd.google-apps.folder", "application/vnd.google-apps.document"
-ME = {"type": "user", "role": "owner", "emailAddress": ADDRESS}
+ME = {"id": "me", "type": "user", "role": "owner", "emailAddress": ADDRESS}
 
 
 @dataclass(kw_only=True)
 class GoogleDrive(FakeTracker):
-    """One user's drive. `feed` is what changed, in order; tokens below `oldest` are lost."""
+    """One user's drive. `feed` is what changed, in order; tokens below `oldest` are lost. `given`
+    are ids that were given out, and `told` to whom Google wrote about a share. Addresses at
+    nowhere.test have no account at Google."""
 
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
@@ -35,6 +37,9 @@ class GoogleDrive(FakeTracker):
     number: int = 1000
     oldest: int = 1000
     page: int = 0  # how much is on a page; 0: as asked for
+    given: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    refuse_write: int = 0  # the answer to the next write, which is not done
     takes: Callable[[str], bool] = lambda token: token == TOKEN
 
     @property
@@ -69,10 +74,26 @@ class GoogleDrive(FakeTracker):
         self.number += 100
         self.oldest = self.number
 
+    def held(self) -> dict[str, str]:
+        """Text by path, without what is in the trash."""
+        names = {id: f"{one['name']}/" for id, one in self.files.items()} | {ROOT: ""}
+        return {
+            names.get(one["parents"][0], "?/") + one["name"]: self.contents[id].decode()
+            for id, one in self.files.items()
+            if id != ROOT and one["mimeType"] != FOLDER and not one["trashed"]
+        }
+
+    def shared(self, id: str) -> dict[str, str]:
+        """Roles of everybody else."""
+        people = self.files[id]["permissions"]
+        return {one["emailAddress"]: one["role"] for one in people if one != ME}
+
     def clear(self) -> None:
         for one in (self.files, self.contents, self.feed, self.problems, self.writes, self.refuse):
             one.clear()
-        self.lose = self.fail = self.reads = self.page = 0
+        self.given.clear()
+        self.told.clear()
+        self.lose = self.fail = self.reads = self.page = self.refuse_write = 0
         self.oldest = self.number
         root = {"mimeType": FOLDER, "permissions": [ME], "version": "1", "trashed": False}
         self.files[ROOT] = {"id": ROOT, "name": "My Drive", **root}
@@ -81,6 +102,8 @@ class GoogleDrive(FakeTracker):
 
     def respond(self, call: Call) -> Response:
         """Bytes are no JSON, so nothing describes them."""
+        if self.refuse_write and self.is_write(call):
+            self.refuse, self.refuse_write = [Refuse(self.refuse_write)], 0
         id = call.path.removeprefix("/drive/v3/files/").removesuffix("/export")
         wants_bytes = call.query.get("alt") == "media" or call.path.endswith("/export")
         if not wants_bytes or self.refuse or self.fail or id not in self.files:
@@ -96,19 +119,75 @@ class GoogleDrive(FakeTracker):
             raise Refuse(401, {"error": {"code": 401, "status": "UNAUTHENTICATED"}})
         if call.query.get("alt") == "media":
             raise _error(403, "fileNotDownloadable")
-        path = call.path.removeprefix("/drive/v3/")
-        if path == "about":
-            return 200, {"user": {"emailAddress": self.login}}
-        if path == "changes/startPageToken":
-            return 200, {"startPageToken": str(self.number)}
-        if path == "changes":
-            return 200, self._changes(call)
-        if path == "files":
-            return 200, self._list(call)
-        id = path.removeprefix("files/").replace("root", ROOT)
+        path = call.path.removeprefix("/upload").removeprefix("/drive/v3/")
+        at_once: dict[str, Callable[[], Any]] = {
+            "about": lambda: {"user": {"emailAddress": self.login}},
+            "changes/startPageToken": lambda: {"startPageToken": str(self.number)},
+            "changes": lambda: self._changes(call),
+            "files/generateIds": lambda: {"ids": [self._give()]},
+            "files": lambda: self._list(call) if call.method == "GET" else self._create(call),
+        }
+        if path in at_once:
+            return 200, at_once[path]()
+        id, *rest = path.removeprefix("files/").replace("root", ROOT).split("/")
         if id not in self.files:
             raise _error(404, "notFound")
+        if rest:
+            return self._share(call, id, *rest[1:])
+        if call.method == "PATCH":
+            self._update(call, id)
         return 200, _without(self.files[id], call)
+
+    def _give(self) -> str:
+        self.given.append(f"1given{len(self.given)}")
+        return self.given[-1]
+
+    def _create(self, call: Call) -> dict[str, Any]:
+        """Google takes an id that it gave before, once, and none for what its programs make."""
+        about = dict(call.body)
+        id = about.pop("id")
+        if id not in self.given or about["mimeType"].startswith("application/vnd.google-apps."):
+            raise _error(400, "invalid")
+        if id in self.files:
+            raise _error(409, "fileIdInUse")
+        self.put(id, about.pop("name"), call.content, **about)
+        return _without(self.files[id], call)
+
+    def _update(self, call: Call, id: str) -> None:
+        before = self.files[id]
+        about = {**call.body}
+        marks = {**before.get("appProperties", {}), **about.pop("appProperties", {})}
+        parents = [one for one in before["parents"] if one != call.query.get("removeParents")]
+        if (added := call.query.get("addParents")) and added not in parents:
+            parents.append(added)
+        assert len(parents) == 1, "Google refuses a file in two folders"
+        content = call.content if call.path.startswith("/upload") else self.contents[id]
+        name = about.pop("name", before["name"])
+        self.put(id, name, content, **about, appProperties=marks, parents=parents)
+
+    def _share(self, call: Call, id: str, permission: str = "") -> tuple[int, Any]:
+        """Google itself writes to who is let in, unless it is told not to; and has to, where they
+        have no account."""
+        people = list(self.files[id]["permissions"])
+        if not permission:
+            email = call.body["emailAddress"]
+            silent = call.query.get("sendNotificationEmail") == "false"
+            if silent and email.endswith("@nowhere.test"):
+                raise _error(400, "invalidSharingRequest")
+            if not silent:
+                self.told.append(email)
+            found = {"id": f"p{len(people)}-{email.partition('@')[0]}", **call.body}
+            people.append(found)
+        else:
+            found = next((one for one in people if one["id"] == permission), None)
+            if found is None:
+                raise _error(404, "notFound")
+            people.remove(found)
+            if call.method == "PATCH":
+                found = {**found, **call.body}
+                people.append(found)
+        self.put(id, self.files[id]["name"], self.contents[id], permissions=people)
+        return (204, None) if call.method == "DELETE" else (200, {"id": found["id"]})
 
     def _list(self, call: Call) -> dict[str, Any]:
         query, start = call.query["q"], int(call.query.get("pageToken", "0"))

@@ -4,6 +4,7 @@ tracker: a fake knows what its vendor's documents say and no more."""
 
 import contextlib
 import json
+import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ class Call:
     query: dict[str, str]
     body: Any
     headers: Mapping[str, str]
+    content: bytes = b""  # beside the body
     query_lists: Mapping[str, list[str]] = field(default_factory=dict)
 
 
@@ -104,6 +106,18 @@ class FakeTracker:
         return JSONResponse(body, status)
 
 
+def _read(kind: str, content: bytes) -> tuple[Any, bytes]:
+    """JSON, and the bytes that came with it (multipart/related, RFC 2387)."""
+    if not kind.startswith("multipart/related; boundary="):
+        return json.loads(content) if content else None, b""
+    edge = re.escape(kind.partition("boundary=")[2].encode())
+    form = rb"--%b\r\nContent-Type: application/json[^\r]*\r\n\r\n(.*?)\r\n--%b\r\n" % (edge, edge)
+    form += rb"Content-Type: [^\r]+\r\n\r\n(.*)\r\n--%b--\r\n" % edge
+    found = re.fullmatch(form, content, re.DOTALL)
+    assert found is not None, content
+    return json.loads(found[1]), found[2]
+
+
 @contextlib.contextmanager
 def serving_tracker(tracker: FakeTracker) -> Iterator[None]:
     """Serves until the block ends; `origin` and `trusted` say where, and by which certificate."""
@@ -113,12 +127,14 @@ def serving_tracker(tracker: FakeTracker) -> Iterator[None]:
         path = request.scope["raw_path"].decode().partition("?")[0]
         if not path.startswith(tracker.prefix):
             return JSONResponse({"message": "Not Found"}, 404)
+        body, beside = _read(request.headers.get("content-type", ""), content)
         return tracker.respond(
             Call(
                 method=request.method,
                 path=path.removeprefix(tracker.prefix),
                 query=query,
-                body=json.loads(content) if content else None,
+                body=body,
+                content=beside,
                 headers=request.headers,
                 query_lists={name: request.query_params.getlist(name) for name in query},
             )

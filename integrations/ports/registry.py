@@ -290,7 +290,7 @@ WEBDAV = Provider(
         ),
     ),
 )
-# Files at Google, to be read alone.
+# The same at Google, which takes the id of a new file once, and refuses no write for a version.
 GOOGLE_DRIVE = Provider(
     name="google_drive",
     label="Google Drive",
@@ -303,7 +303,9 @@ GOOGLE_DRIVE = Provider(
             item_type=Document,
             window=timedelta(days=183),
             is_synced=True,
+            is_writable=True,
             is_watched=True,
+            capabilities=Capabilities(grade="B", repeat="by_key"),
             starts_turns=True,
         ),
     ),

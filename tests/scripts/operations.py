@@ -251,6 +251,18 @@ def trash_document(box: Any) -> None:
     assert box.documents() == {"Notes.txt": "One"}
 
 
+def share_document(box: Any) -> None:
+    id = box.put_document("One")
+    for _ in range(2):
+        box.writer.share_document(id, email=TOM, role="reader", revision=None, key="remit-1")
+        forget()
+    assert isinstance(box.reader.evidence("remit-1"), Performed)
+    found = box.reader.document(id)
+    assert (found.shared_with, found.roles) == ((TOM,), {TOM: "reader"})
+    box.writer.unshare_document(id, email=TOM, revision=None, key="remit-2")
+    assert box.reader.document(id).shared_with == ()
+
+
 def new_issue(box: Any, **more: Any) -> dict[str, Any]:
     usual = {
         "project_key": box.project,
@@ -338,7 +350,7 @@ CALENDAR = (
 )
 FILES = (
     *(create_document, add_to_document, refuse_changed_document),
-    *(move_document, trash_document),
+    *(move_document, trash_document, share_document),
 )
 ISSUES = (
     *(create_issue, comment_issue, change_issue, close_issue),

@@ -27,6 +27,7 @@ from integrations.providers.webdav import trial as webdav
 from scripts.servers import NO, OPERATIONS
 from tests import (
     google_calendar_world,
+    google_drive_world,
     google_world,
     jira_world as jira,
     microsoft_world,
@@ -44,6 +45,7 @@ from tests.integrations.providers.rooms import (
     ServedFiles,
     ServedGmail,
     ServedGoogleCalendar,
+    ServedGoogleDrive,
     ServedMailbox,
     ServedOutlook,
     ServedTickets,
@@ -68,7 +70,7 @@ MARKS = {
     "WsgiDAV": [needs_files],
     "Xandikos": [missing("xandikos")],
 }
-SOURCES_AT_GOOGLE = {"calendar": "google_calendar"}
+SOURCES_AT_GOOGLE = {"calendar": "google_calendar", "files": "google_drive"}
 SOURCES = {"mail": "mailbox", "calendar": "diary", "files": "drive", "issues": "tracker"}
 
 
@@ -81,6 +83,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "GitHub": running_github,
         "Gmail": google_world.running_gmail,
         "Google Calendar": google_calendar_world.running_google_calendar,
+        "Google Drive": google_drive_world.running_google_drive,
         "Outlook": microsoft_world.running_outlook,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
@@ -130,8 +133,9 @@ def opened(
             google = mail_servers(name)
             google.clear()
             monkeypatch.setenv("SSL_CERT_FILE", str(google.trusted))
+            served = ServedGoogleDrive if kind == "files" else ServedGoogleCalendar
             row = at_google(SOURCES_AT_GOOGLE[kind], google.api)
-            return ServedGoogleCalendar(account=row.ref(), google=google)
+            return served(account=row.ref(), google=google)
         if kind == "calendar":
             server = calendar_servers(name.lower())
             server.clear()
@@ -305,6 +309,7 @@ LISTS = {
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
     "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
     "WsgiDAV": ("files", "folder", "folder:Clients"),
+    "Google Drive": ("files", "folder", "clients"),
     "GitHub": (*PROJECTS, PLANS),
     "RT": (*PROJECTS, rt_world.QUEUE),
     **dict.fromkeys(("Jira Cloud", "Jira Data Center"), (*PROJECTS, jira.PROJECT)),

@@ -20,7 +20,8 @@ READ_CALENDARS = f"{_CALENDAR}.calendarlist.readonly"
 READ_EVENTS = f"{_CALENDAR}.events.readonly"
 WRITE_OWN_EVENTS = f"{_CALENDAR}.events.owned"
 CALENDAR_API = "https://www.googleapis.com/calendar/v3"
-READ_DRIVE = "https://www.googleapis.com/auth/drive.readonly"
+# Google's narrower scope reaches no file that the user made elsewhere.
+CHANGE_DRIVE = "https://www.googleapis.com/auth/drive"
 DRIVE_API = "https://www.googleapis.com/drive/v3"
 HOW_LONG = (
     "How long the consent lasts, Google decides by the kind of project that the client belongs to. "

@@ -1,6 +1,10 @@
 """JSON to one of Google's services in one user's name."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 from integrations.contracts import AccountRef
 from integrations.exceptions import (
@@ -16,7 +20,12 @@ from integrations.exceptions import (
 from integrations.network import retries
 from integrations.network.http import Answer
 from integrations.providers.google.servers import GOOGLE
-from integrations.providers.signed_in.session import SAID_CHARS, SignedInSession, open_session
+from integrations.providers.signed_in.session import (
+    SAID_CHARS,
+    Params,
+    SignedInSession,
+    open_session,
+)
 
 # Reasons of a 403 that say “not so fast”, and for how long where no header does.
 SLOWER = {"rateLimitExceeded": 5.0, "userRateLimitExceeded": 5.0, "quotaExceeded": 600.0}
@@ -32,6 +41,34 @@ class Taken(Rejected):
 
 class GoogleSession(SignedInSession):
     server = GOOGLE
+
+    def upload(
+        self,
+        method: str,
+        path: str,
+        about: Mapping[str, Any],
+        content: bytes,
+        *,
+        kind: str,
+        params: Params,
+    ) -> Any:
+        """One write of bytes with what is said of them, tried once. Raises ProviderError."""
+        parts, edge = urlsplit(self._api), uuid4().hex
+        said = json.dumps(about).encode()
+        body = (
+            f"--{edge}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n".encode()
+            + said
+            + f"\r\n--{edge}\r\nContent-Type: {kind}\r\n\r\n".encode()
+            + content
+            + f"\r\n--{edge}--\r\n".encode()
+        )
+        return self._write(
+            method,
+            f"{parts.scheme}://{parts.netloc}/upload{parts.path}{path}",
+            {**params, "uploadType": "multipart"},
+            body,
+            {"Content-Type": f"multipart/related; boundary={edge}"},
+        )
 
     def _check(self, answer: Answer) -> None:
         _check(answer)

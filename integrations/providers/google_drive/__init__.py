@@ -1,2 +1,2 @@
-"""People's own files at Google Drive, over its REST API: read and watched, never written to. Signed
-in at Google's own page."""
+"""People's own files at Google Drive, over its REST API: read, watched, written to. Signed in at
+Google's own page."""

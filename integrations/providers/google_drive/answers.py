@@ -19,6 +19,7 @@ class Person(Said):
 class Grant(Said):
     """`type` is user, group, domain or anyone."""
 
+    id: str = ""
     type: str
     role: str = ""
     address: str = Field(default="", alias="emailAddress")
@@ -26,7 +27,8 @@ class Grant(Said):
 
 
 class FileSaid(Said):
-    """`grants` is None where this user may not see who else reads it."""
+    """`grants` is None where this user may not see who else reads it. `marks` are Remit's own: no
+    other program sees or changes them."""
 
     id: str = Field(min_length=1, max_length=200)
     name: str = ""
@@ -41,6 +43,7 @@ class FileSaid(Said):
     trashed: bool = False
     owners: tuple[Person, ...] = ()
     grants: tuple[Grant, ...] | None = Field(default=None, alias="permissions")
+    marks: dict[str, str] = Field(default={}, alias="appProperties")
 
     @property
     def is_folder(self) -> bool:
@@ -73,6 +76,10 @@ class ChangesSaid(Said):
 
 class StartSaid(Said):
     token: str = Field(alias="startPageToken", min_length=1)
+
+
+class IdsSaid(Said):
+    ids: tuple[str, ...] = Field(min_length=1)
 
 
 class AboutSaid(Said):

@@ -16,16 +16,16 @@ def try_it(tokens: Tokens, address: str) -> Found:
 CONNECTABLE = Connectable(
     what="folder",
     title="Connect files at Google Drive",
-    about="Files of a user in {organisation}, at Google Drive, to be read alone: their user signs "
-    "in at Google's own page, and Remit never sees the password.",
+    about="Files of a user in {organisation}, at Google Drive: their user signs in at Google's own "
+    "page, and Remit never sees the password.",
     in_short="files at Google Drive",
     over="Google's own API",
     consent=Consent(server=GOOGLE, scopes=trial.SCOPES, how_long=HOW_LONG, try_it=try_it),
     more=(),
     look=changes.look,
     trouble={
-        "not_permitted": "Google does not let Remit read these files. Sign in again, and agree to "
-        "all of it.",
+        "not_permitted": "Google does not let Remit work on these files. Sign in again, and agree "
+        "to all of it.",
         "rate_limited": "Google asked Remit to wait.",
     },
 )

@@ -19,7 +19,7 @@ from integrations.providers.google_drive.answers import (
 
 FIELDS = (
     "id,name,mimeType,parents,createdTime,modifiedTime,sharedWithMeTime,version,md5Checksum,size,"
-    "trashed,owners(emailAddress),permissions(type,role,emailAddress,deleted)"
+    "trashed,owners(emailAddress),permissions(id,type,role,emailAddress,deleted),appProperties"
 )
 MAX_TEXT_BYTES = 1_000_000
 MAX_FOLDERS, AT_ONCE, MAX_DEPTH = 5_000, 200, 50
@@ -38,12 +38,14 @@ class Files:
         self.session = session or session_of(account)
         self.account = account
 
+    def at(self, id: str) -> FileSaid:
+        """A file or folder, or what lies in the trash. Raises NotFound."""
+        return parse(FileSaid, self.session.get(url_of(id), {"fields": FIELDS}))
+
     def get(self, id: str) -> FileSaid:
-        """Raises NotFound, also for what lies in the trash and for a folder."""
-        found = parse(
-            FileSaid, self.session.get(f"/files/{quote(id, safe='')}", {"fields": FIELDS})
-        )
-        if found.trashed or found.is_folder:
+        """Raises NotFound, also for a folder."""
+        found = self.at(id)
+        if found.is_folder:
             raise NotFound("there is no such file")
         return found
 
@@ -77,12 +79,14 @@ class Files:
             size_bytes=said.size,
             file_id=f"{said.id} {said.md5}" if said.md5 else None,
             shared_with=known or (),
+            roles={one.address: one.role for one in named(said) if one.address in (known or ())},
             owner=owner,
+            trashed=said.trashed,
         )
 
     def text(self, said: FileSaid) -> str:
         """Empty for what is no text, or too long."""
-        path = f"/files/{quote(said.id, safe='')}"
+        path = url_of(said.id)
         if kind := EXPORTED.get(said.mime_type):
             path, wanted = f"{path}/export", {"mimeType": kind}
         elif said.mime_type.startswith(TEXT_TYPES) and said.size <= MAX_TEXT_BYTES:
@@ -102,7 +106,7 @@ class Files:
     def folders(self) -> tuple[Folder, ...]:
         """All folders by their paths. Of more than anybody looks through, those that were changed
         last: what lies in another has readers whom nobody knows."""
-        root = parse(FileSaid, self.session.get("/files/root", {"fields": FIELDS}))
+        root = self.at("root")
         found = {one.id: one for one in self._folders()} | {root.id: root}
         return tuple(self._folder(one, found, root.id) for one in found.values())
 
@@ -130,6 +134,15 @@ class Files:
             kind="drive",
             shared_with=readers(said.grants, self.account.address),
         )
+
+
+def url_of(id: str) -> str:
+    return f"/files/{quote(id, safe='')}"
+
+
+def named(said: FileSaid) -> tuple[Grant, ...]:
+    """Who is let in by an address."""
+    return tuple(one for one in said.grants or () if one.address and not one.deleted)
 
 
 def readers(grants: tuple[Grant, ...] | None, own: str) -> tuple[str, ...] | None:

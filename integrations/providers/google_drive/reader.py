@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import IO
-from urllib.parse import quote
 
 from integrations.contracts import AccountRef, AnyItem, Change, Document, Folder, Page
 from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import CursorExpired, NotFound, Rejected
-from integrations.ports.evidence import Evidence, NotPerformed
+from integrations.ports.evidence import Evidence
 from integrations.ports.files import FilesReader
+from integrations.providers.google_drive import evidence
 from integrations.providers.google_drive.answers import FOLDER
-from integrations.providers.google_drive.files import Files
+from integrations.providers.google_drive.files import Files, url_of
 
 AT_ONCE = 100
 
@@ -43,10 +43,15 @@ class GoogleDriveReader:
         return self.items(since=since, cursor=cursor, limit=limit)
 
     def item(self, item_id: str) -> AnyItem:
-        return self.document(item_id)
+        """Raises NotFound, also for what lies in the trash."""
+        found = self.document(item_id)
+        if found.trashed:
+            raise NotFound("it is in the trash")
+        return found
 
     def document(self, document_id: str) -> Document:
-        """With its text, where it is one. What Google's own programs made is exported."""
+        """With its text, where it is one. What Google's own programs made is exported. What lies in
+        the trash is there yet."""
         own = Files(self._account)
         said = own.get(document_id)
         return own.describe(said, text=own.text(said))
@@ -57,8 +62,8 @@ class GoogleDriveReader:
     def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
         """Raises NotFound, also where the file has other bytes by now."""
         id, _, digest = file_id.partition(" ")
-        session, path = Files(self._account).session, f"/files/{quote(id, safe='')}"
-        raw = session.download(path, {"alt": "media"}, most_bytes=most_bytes)
+        session = Files(self._account).session
+        raw = session.download(url_of(id), {"alt": "media"}, most_bytes=most_bytes)
         if hashlib.md5(raw, usedforsecurity=False).hexdigest() != digest:
             raise NotFound("the file has other bytes by now")
         into.write(raw)
@@ -70,7 +75,7 @@ class GoogleDriveReader:
         return ()
 
     def evidence(self, key: str) -> Evidence:
-        return NotPerformed(proof="Remit writes nothing to Google Drive.")
+        return evidence.find(self._account, key)
 
     def history(self, *, since: datetime, cursor: str | None, limit: int) -> Page[Change]:
         raise NotFound("Google Drive's changes do not say by whom")

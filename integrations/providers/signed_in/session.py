@@ -61,7 +61,7 @@ class SignedInSession(ABC):
 
     def _tried(self, path: str, params: Params | None, most_bytes: int) -> Answer:
         return retries.tried(
-            lambda: self._once("GET", path, params, None, {}, most_bytes),
+            lambda: self._once("GET", f"{self._api}{path}", params, b"", {}, most_bytes),
             attempts=settings.DATA_SERVICE_ATTEMPTS,
             slot=self._slot,
         )
@@ -76,25 +76,38 @@ class SignedInSession(ABC):
         etag: str = "",
     ) -> Any:
         """One write, tried once. With `etag` it is for that version alone. Raises ProviderError."""
+        headers = {"If-Match": etag} if etag else {}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        content = b"" if body is None else json.dumps(body).encode()
+        return self._write(method, f"{self._api}{path}", params, content, headers)
+
+    def _write(
+        self,
+        method: str,
+        url: str,
+        params: Params | None,
+        content: bytes,
+        headers: Mapping[str, str],
+    ) -> Any:
         with self._slot():
-            headers = {"If-Match": etag} if etag else {}
-            return _read(self._once(method, path, params, body, headers, MAX_ANSWER_BYTES))
+            return _read(self._once(method, url, params, content, headers, MAX_ANSWER_BYTES))
 
     def _once(
         self,
         method: str,
-        path: str,
+        url: str,
         params: Params | None,
-        body: Mapping[str, Any] | None,
+        content: bytes,
         headers: Mapping[str, str],
         most_bytes: int,
     ) -> Answer:
-        url = f"{self._api}{path}" + (f"?{urlencode(params, doseq=True)}" if params else "")
+        url += f"?{urlencode(params, doseq=True)}" if params else ""
         check_url(url)
         token = self._token("")
-        answer = self._exchange(method, url, body, headers, token, most_bytes)
+        answer = self._exchange(method, url, content, headers, token, most_bytes)
         if answer.status == 401:
-            answer = self._exchange(method, url, body, headers, self._token(token), most_bytes)
+            answer = self._exchange(method, url, content, headers, self._token(token), most_bytes)
         if answer.status == 401:
             self._refused()
             raise SignInRefused(f"{self.server.label} refused the sign-in.")
@@ -105,21 +118,19 @@ class SignedInSession(ABC):
         self,
         method: str,
         url: str,
-        body: Mapping[str, Any] | None,
+        content: bytes,
         headers: Mapping[str, str],
         token: str,
         most_bytes: int,
     ) -> Answer:
         parts = urlsplit(url)
         sent = {"Authorization": f"Bearer {token}", "User-Agent": "remit", **self.always, **headers}
-        if body is not None:
-            sent["Content-Type"] = "application/json"
         return http.exchange(
             http.client(f"{parts.scheme}://{parts.netloc}"),
             method,
             url,
             address=outgoing.public_address(url),
-            content=b"" if body is None else json.dumps(body).encode(),
+            content=content,
             headers=sent,
             most_bytes=most_bytes,
         )

@@ -25,6 +25,7 @@ from tests.guardrails.values import account
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "google_calendar"),
     *("github_issues", "jira", "jira_issues", "mcp", "microsoft_mail", "rt_tickets", "webdav"),
+    "google_drive",
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,

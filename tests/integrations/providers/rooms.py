@@ -17,6 +17,7 @@ from integrations.providers.caldav import trial as caldav_trial
 from integrations.providers.github import trial as github_trial
 from integrations.providers.github.servers import read_server
 from integrations.providers.google_calendar import trial as google_calendar_trial
+from integrations.providers.google_drive import trial as google_drive_trial
 from integrations.providers.google_mail import trial as gmail_trial
 from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
@@ -33,6 +34,7 @@ from tests.cyrus_world import CyrusWorld
 from tests.file_world import FileServer
 from tests.github_world import PLANS, GitHub
 from tests.google_calendar_world import GoogleCalendar
+from tests.google_drive_world import FOLDER, GoogleDrive
 from tests.google_world import Gmail
 from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
@@ -316,6 +318,33 @@ class ServedFiles(Room):
 
     def documents(self) -> dict[str, str]:
         return self.server.held()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedGoogleDrive(Room):
+    """At the fake of Google Drive, as its user's own browser shows it. No test leaves a request or
+    an answer behind that Google does not describe."""
+
+    google: GoogleDrive
+    folder: str = "clients"
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=google_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = google_drive_trial.try_account(
+            tokens, address=self.account.address, api=self.google.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def make_folder(self) -> None:
+        self.google.put(self.folder, "Clients", mimeType=FOLDER)
+
+    def put_document(self, text: str) -> str:
+        self.google.put("notes", "Notes.txt", text)
+        return "notes"
+
+    def documents(self) -> dict[str, str]:
+        assert self.google.problems == []
+        return self.google.held()
 
 
 @dataclass(frozen=True, kw_only=True)

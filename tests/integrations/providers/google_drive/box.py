@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from integrations.contracts import AccountRef
 from integrations.providers.google_drive import changes
 from integrations.providers.google_drive.reader import GoogleDriveReader
+from integrations.providers.google_drive.writer import GoogleDriveWriter
 from tests.google_drive_world import GoogleDrive
 
 
@@ -16,6 +17,10 @@ class Box:
     @property
     def reader(self) -> GoogleDriveReader:
         return GoogleDriveReader(self.account)
+
+    @property
+    def writer(self) -> GoogleDriveWriter:
+        return GoogleDriveWriter(self.account)
 
     def look(self) -> list[tuple[str, str]]:
         """What is new: kinds and names, or ids of what is gone."""

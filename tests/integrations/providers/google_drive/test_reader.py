@@ -95,9 +95,18 @@ def test_a_folder_is_named_by_its_path(box: Box) -> None:
     assert found == {ROOT: "/", "a": "/Clients _ old", "b": "/Clients _ old/Acme", "c": "/Shared"}
 
 
-def test_what_is_gone_in_the_trash_or_a_folder_is_no_document(box: Box) -> None:
+def test_what_is_gone_or_a_folder_is_no_document_and_the_trash_is_read_by_name_alone(
+    box: Box,
+) -> None:
     box.google.put("trash", "Trash", "x", trashed=True)
     box.google.put("folder", "Folder", mimeType=FOLDER)
-    for id in ("trash", "folder", "never", "../about"):
+    for id in ("folder", "never", "../about"):
         with pytest.raises(NotFound):
             box.reader.document(id)
+    assert (box.reader.document("trash").trashed, box.reader.document("trash").content_text) == (
+        True,
+        "x",
+    )
+    with pytest.raises(NotFound):
+        box.reader.item("trash")
+    assert box.reader.items(since=None, cursor=None, limit=10).items == ()

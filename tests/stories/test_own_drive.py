@@ -1,0 +1,157 @@
+"""Somebody's own files at Google Drive: what the agent does stands there and in the ledger, can be
+taken back, and starts nothing. At a fake of Google's."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from agents.models import Turn
+from audit.ledger.ids import uuid7
+from audit.models import ExecutedAgentAction
+from guardrails.contracts import ActionRequest, ActionResult
+from guardrails.execute.executor import execute
+from guardrails.execute.undo import undo
+from guardrails.models import AllowedAction, AllowedActionOption
+from integrations.credentials import credentials, sealing
+from integrations.credentials.oauth import Tokens
+from integrations.models import Account, Organisation
+from integrations.network import http
+from tests.google_drive_world import ADDRESS, FOLDER, TOKEN, GoogleDrive, running_google_drive
+from tests.guardrails.office import CHAT
+from tests.guardrails.values import AGENT_TEXT
+from tests.office import Office
+from tests.stories.test_own_files import look
+from tests.stories.test_own_mailbox import PRIVATE
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+TOM = "tom@elsewhere.test"
+
+
+@pytest.fixture
+def google(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleDrive]:
+    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
+    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
+    with running_google_drive() as running:
+        running.clear()
+        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
+        http.close_clients()
+        yield running
+        http.close_clients()  # before their server goes
+        assert running.problems == []
+
+
+def connected(google: GoogleDrive) -> Account:
+    row = Account.objects.create(
+        organisation=Organisation.objects.get(),
+        external_user_id="nora",
+        source="google_drive",
+        address=ADDRESS,
+    )
+    until = timezone.now() + timedelta(hours=1)
+    credentials.keep(
+        account_id=row.id,
+        user_name=ADDRESS,
+        servers={"api": google.api, "ends_at": ""},
+        sealed=credentials.seal(
+            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
+        ),
+    )
+    return row
+
+
+def permit(
+    account: Account, action_type: str, *, kind: str = "", target: str = "", name: str = ""
+) -> None:
+    AllowedAction.objects.create(
+        account=account,
+        action_type=action_type,
+        approval_mode="auto",
+        conditions=[AGENT_TEXT] if action_type == "create_document" else [],
+    )
+    if target:
+        AllowedActionOption.objects.create(
+            account=account,
+            action_type=action_type,
+            source=account.source,
+            kind=kind,
+            external_id=target,
+            name=name or target,
+        )
+
+
+def do(account: Account, action_type: str, *, words: str, **arguments: str) -> ActionResult:
+    request = ActionRequest(
+        action_id=uuid7(),
+        account=account.ref(),
+        action_type=action_type,
+        arguments=arguments,
+        origin=replace(CHAT, user_words=words),
+    )
+    return execute(request)
+
+
+def take_back(account: Account, done: ActionResult) -> str:
+    back = undo(
+        organisation_id=account.organisation_id, action_id=done.action_id, by="operator:olga"
+    )
+    return back.status
+
+
+def test_what_is_done_at_drive_is_done_once_is_taken_back_and_starts_nothing(
+    office: Office, google: GoogleDrive
+) -> None:
+    google.put("clients", "Clients", mimeType=FOLDER)
+    google.put("plan-7", "Plan.txt", "The plan")
+    account = connected(google)
+    look(office, account)
+    permit(account, "create_document", kind="folder", target="clients", name="/Clients")
+    permit(account, "move_document", kind="folder", target="clients", name="/Clients")
+    permit(account, "share_document", kind="recipient", target=TOM)
+    share = "Share plan-7 with tom@elsewhere.test and eve@elsewhere.test."
+
+    google.lose = 1
+    words = "Write One into Notes.txt in Clients."
+    made = do(
+        *(account, "create_document"),
+        words=words,
+        name="Notes.txt",
+        content="One",
+        folder_id="clients",
+    )
+    assert made.status == "succeeded", made.sentence
+    assert google.held() == {"Clients/Notes.txt": "One", "Plan.txt": "The plan"}
+
+    for action_type, words, arguments in (
+        ("share_document", share, {"email": TOM}),
+        ("move_document", "Move plan-7 to Clients.", {"folder_id": "clients"}),
+    ):
+        before = google.held(), google.shared("plan-7")
+        google.lose = 1
+        done = do(account, action_type, words=words, document_id="plan-7", **arguments)
+        assert done.status == "succeeded", done.sentence
+        assert (google.held(), google.shared("plan-7")) != before
+        assert take_back(account, done) == "succeeded"
+        assert (google.held(), google.shared("plan-7")) == before
+
+    written = len(google.writes)
+    assert written == 5  # each once
+    eve = do(
+        *(account, "share_document"), words=share, document_id="plan-7", email="eve@elsewhere.test"
+    )
+    assert (eve.status, len(google.writes), google.shared("plan-7")) == ("refused", written, {})
+
+    look(office, account)
+    assert (Turn.objects.count(), google.told) == (0, [])
+    rows = ExecutedAgentAction.objects.filter(phase__in=("outcome", "blocked")).order_by("id")
+    assert [(row.action_type, row.phase, row.status) for row in rows] == [
+        ("create_document", "outcome", "succeeded"),
+        ("share_document", "outcome", "succeeded"),
+        ("unshare_document", "outcome", "succeeded"),
+        ("move_document", "outcome", "succeeded"),
+        ("move_document", "outcome", "succeeded"),
+        ("share_document", "blocked", "blocked"),
+    ]
