@@ -165,11 +165,11 @@ class GoogleDrive(FakeTracker):
         name = about.pop("name", before["name"])
         self.put(id, name, content, **about, appProperties=marks, parents=parents)
 
-    def _share(self, call: Call, id: str, permission: str = "") -> tuple[int, Any]:
-        """Google itself writes to who is let in, unless it is told not to; and has to, where they
+    def _share(self, call: Call, id: str, entry: str = "") -> tuple[int, Any]:
+        """Google itself writes to who is let in, unless it is asked not to; and has to, where they
         have no account."""
         people = list(self.files[id]["permissions"])
-        if not permission:
+        if not entry:
             email = call.body["emailAddress"]
             silent = call.query.get("sendNotificationEmail") == "false"
             if silent and email.endswith("@nowhere.test"):
@@ -179,7 +179,7 @@ class GoogleDrive(FakeTracker):
             found = {"id": f"p{len(people)}-{email.partition('@')[0]}", **call.body}
             people.append(found)
         else:
-            found = next((one for one in people if one["id"] == permission), None)
+            found = next((one for one in people if one["id"] == entry), None)
             if found is None:
                 raise _error(404, "notFound")
             people.remove(found)

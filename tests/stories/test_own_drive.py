@@ -146,7 +146,9 @@ def test_what_is_done_at_drive_is_done_once_is_taken_back_and_starts_nothing(
 
     look(office, account)
     assert (Turn.objects.count(), google.told) == (0, [])
-    rows = ExecutedAgentAction.objects.filter(phase__in=("outcome", "blocked")).order_by("id")
+    rows = ExecutedAgentAction.objects.filter(
+        account_id=account.id, phase__in=("outcome", "blocked")
+    ).order_by("id")
     assert [(row.action_type, row.phase, row.status) for row in rows] == [
         ("create_document", "outcome", "succeeded"),
         ("share_document", "outcome", "succeeded"),
