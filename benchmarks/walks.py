@@ -2,7 +2,9 @@
 
     make bench NAME=walks           WALK_PAUSE_MS=5000: how long a person reads before each decision
 
-The walks are those of tests/browser/test_walks.py, in headless Chromium. The last line is JSON.
+The walks are those of tests/browser/test_walks.py, in headless Chromium; a notification is followed
+WALK_ROUNDS times, without a pause, from where the browser has it to where the word is recorded.
+The last line is JSON.
 """
 
 import json
@@ -12,14 +14,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-TEST = "tests/browser/test_walks.py"
+TESTS = ("tests/browser/test_walks.py", "tests/browser/test_push.py")
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder) / "figures"
-        given = {"WALK_PAUSE_MS": "5000"} | os.environ | {"WALK_FIGURES": str(figures)}
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:randomly", TEST]
+        usual = {"WALK_PAUSE_MS": "5000", "WALK_ROUNDS": "20"}
+        given = usual | os.environ | {"WALK_FIGURES": str(figures)}
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:randomly", *TESTS]
         done = subprocess.run(command, env=given, check=False)
         lines = figures.read_text("utf-8").splitlines() if figures.exists() else []
     found: dict[str, float] = {}

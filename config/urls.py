@@ -10,7 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import IsAuthenticated
 
 from agents.api import days, past, suggestions, views as agents
-from agents.office import console, day_page, devices_page, finder, first_page, setup_page
+from agents.office import card_link, console, day_page, devices_page, finder, first_page, setup_page
 from agents.tasks import accept_delivery, queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
@@ -210,6 +210,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/setup/", admin.site.admin_view(setup_page.view), name="setup"),
     path("admin/day/", admin.site.admin_view(day_page.view), name="day"),
     path("admin/find/", admin.site.admin_view(finder.view), name="find"),
+    path("admin/cards/<uuid:approval_id>/", admin.site.admin_view(card_link.view), name="card"),
     path("admin/devices/on/", admin.site.admin_view(devices_page.switch_on), name="device-on"),
     path("admin/devices/off/", admin.site.admin_view(devices_page.switch_off), name="device-off"),
     path("admin/", admin.site.admin_view(first_page.view)),

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Turn
-from agents.office import drafts_page, item_page, patterns_page, sandbox
+from agents.office import approvals_page, drafts_page, item_page, patterns_page, sandbox
 from agents.office.console_access import choose_user, for_operators, has_scope, own_user
 from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
@@ -142,6 +142,7 @@ urlpatterns: list[URLPattern] = [
     path("", page, name="console"),
     path("deliver", deliver, name="console-deliver"),
     path("delivered", delivered, name="console-delivered"),
+    path("approvals", approvals_page.page, name="console-approvals"),
     path("patterns", patterns_page.page, name="console-patterns"),
     path("drafts", drafts_page.page, name="console-drafts"),
     path("items/<uuid:item_id>", item_page.page, name="console-item"),

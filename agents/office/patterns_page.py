@@ -1,6 +1,7 @@
 """What Remit learned of a user's recurring mail, for that user: in words, with what speaks for it,
 and a button for each word that they have in it. The API decides (`pattern-decide`)."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,7 +48,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class PatternCard:
-    """`tried_at` is what a word to approve names, so that nothing acts that was changed since."""
+    """`bound` is what a word to approve names, so that nothing acts that was changed since."""
 
     id: UUID
     name: str
@@ -61,7 +62,7 @@ class PatternCard:
     in_use: str
     lately: tuple[Hit, ...]
     nobody_asked: bool
-    tried_at: str
+    bound: str
     words: tuple[tuple[str, str], ...]
     url: str
 
@@ -130,7 +131,7 @@ def _describe(
             for hit in row.lately
         ),
         nobody_asked=row.proposed_by == LearnedPattern.ProposedBy.MAIL,
-        tried_at=row.tried_at.isoformat() if row.tried_at else "",
+        bound=json.dumps({"tried_at": row.tried_at.isoformat()}) if row.tried_at else "",
         words=words if row.tried_at else tuple(one for one in words if one[0] != "approve"),
         url=reverse("pattern-decide", args=[row.id]),
     )

@@ -1,22 +1,20 @@
 """What waits for a person, as a message to those who decide.
 
 It holds the lines of the card that page, API, console and chat show. It decides nothing, and
-neither does its link: who opens it logs in, looks at the card there and decides there. The link
-carries the card's digest, so the page can say that it is not what the mail showed.
+neither does its link (`card_links`): who opens it logs in, looks at the card there and decides
+there.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning
-from django.urls import reverse
 from django.utils.translation import gettext
 
-from guardrails.approve import card_text
+from guardrails.approve import card_links, card_text
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
 from integrations.network import outgoing
 
@@ -102,13 +100,7 @@ def way(card: ApprovalCard) -> str:
 
 
 def _link(card: ApprovalCard) -> str:
-    return settings.PUBLIC_URL.rstrip("/") + path(card) if settings.PUBLIC_URL else ""
-
-
-def path(card: ApprovalCard) -> str:
-    """Bound to what was shown: where the page holds another card, it says so."""
-    page = reverse("admin:guardrails_approval_change", args=[card.id])
-    return f"{page}?{urlencode({'digest': card.digest})}"
+    return settings.PUBLIC_URL.rstrip("/") + card_links.path(card) if settings.PUBLIC_URL else ""
 
 
 def inert(words: str) -> str:

@@ -6,6 +6,8 @@ subscribes with is put in its place, and what that service would hand on is give
 
 import base64
 import json
+import os
+import time
 from typing import Any
 
 import pytest
@@ -18,10 +20,13 @@ from config.local import secrets
 from guardrails.approve.news.news import announce
 from guardrails.models import Approval, ApprovalRecipient
 from integrations.network import web_push
+from tests.browser.test_axe import findings
+from tests.browser.test_own_pages import log_in_as_maya, pictures
+from tests.browser.test_walks import ask, let_tasks_ask, note
+from tests.browser.windows import PHONE
 from tests.guardrails.approve.news.conftest import Receiver, receiver
 from tests.office import Office
 from tests.push_world import Browser
-from tests.rows import Rows
 
 __all__ = ["receiver"]
 pytestmark = [
@@ -30,6 +35,7 @@ pytestmark = [
     # The static files of a test come from disk through a synchronous iterator.
     pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous"),
 ]
+ROUNDS = int(os.environ.get("WALK_ROUNDS", "1"))  # of a notification that is decided
 SUBSCRIBED = """(said) => {
   let there = null;
   const made = (key) => there = {
@@ -76,38 +82,71 @@ def hand_on(context: BrowserContext, page: Page, said: Any) -> None:
     session.send("ServiceWorker.deliverPushMessage", message)
 
 
-def test_one_click_brings_what_waits_to_this_browser_and_another_ends_it(
+def switch_on(page: Page, context: BrowserContext, address: str, browser: Browser) -> None:
+    context.grant_permissions(["notifications"])
+    page.add_init_script(f"({SUBSCRIBED})({browser.subscription})")
+    page.goto(address)
+    page.get_by_role("button", name="Notify me in this browser", exact=True).click()
+    expect(page.get_by_text("You hear here what waits for you.")).to_be_visible()
+
+
+def test_one_click_brings_what_waits_and_a_tap_leads_to_where_it_is_decided(
     office: Office,
     page: Page,
     context: BrowserContext,
     receiver: Receiver,
     problems: list[str],
 ) -> None:
-    browser, approval = Browser(receiver.url), Rows("push").of(Approval)
-    context.grant_permissions(["notifications"], origin=office.origin)
-    page.add_init_script(f"({SUBSCRIBED})({browser.subscription})")
-    page.goto("/admin/guardrails/approval/")
-    page.get_by_role("button", name="Notify me in this browser").click()
-    expect(page.get_by_text("You hear here what waits for you.")).to_be_visible()
-    rows = ApprovalRecipient.objects.order_by("organisation__slug")
-    assert [*rows.values_list("person__username", "organisation__slug")] == [
-        ("operator", "default"),
-        ("operator", "push"),
-    ]
-
-    announce(now=timezone.now())
-    said = browser.read(receiver.taken[0])
-    hand_on(context, page, said)
-    assert page.evaluate(SHOWN) == [[said["title"], said["body"], said["tag"], said["url"]]]
-    page.goto(said["url"])
-    expect(page.locator("#approval-headline")).to_be_visible()
-    assert str(approval.pk) in page.url
-    approval.refresh_from_db()
-    assert approval.state == "pending"
+    let_tasks_ask(office)
+    page.set_viewport_size(PHONE)
+    browser, seconds = Browser(receiver.url), []
+    switch_on(page, context, "/admin/guardrails/approval/", browser)
+    for number in range(ROUNDS):
+        ask(office, number)
+        announce(now=timezone.now())
+        said = browser.read(receiver.taken[-1])
+        begin = time.monotonic()
+        hand_on(context, page, said)
+        shown = page.evaluate(SHOWN)
+        assert shown[-1] == [said["title"], said["body"], said["tag"], said["url"]]
+        page.goto(said["url"])
+        assert Approval.objects.filter(state="pending").count() == 1
+        with page.expect_navigation():
+            page.get_by_role("button", name="Confirm", exact=True).click()
+        seconds.append(time.monotonic() - begin)
+        assert len(office.calls()) == number + 1
+    note("notification_to_decision_seconds_p95", round(sorted(seconds)[int(ROUNDS * 0.95)], 2))
 
     page.goto("/admin/guardrails/approval/")
-    page.get_by_role("button", name="Notify me in this browser").click()
+    page.get_by_role("button", name="Notify me in this browser", exact=True).click()
     page.get_by_role("button", name="Do not notify me in this browser").click()
     expect(page.get_by_role("button", name="Notify me in this browser", exact=True)).to_be_visible()
     assert not ApprovalRecipient.objects.exists()
+    assert problems == []
+
+
+def test_a_user_hears_and_decides_in_the_console(
+    office: Office,
+    page: Page,
+    context: BrowserContext,
+    receiver: Receiver,
+    problems: list[str],
+) -> None:
+    let_tasks_ask(office)
+    log_in_as_maya(office, page)
+    page.set_viewport_size(PHONE)
+    browser = Browser(receiver.url)
+    switch_on(page, context, "/console/approvals", browser)
+    ask(office, 1)
+    announce(now=timezone.now())
+    page.goto(browser.read(receiver.taken[0])["url"])
+
+    assert findings(page) == []
+    pictures(page, "waiting")
+    page.get_by_role("button", name="Confirm: Create a task in PROJ").click()
+    expect(page.get_by_role("status").last).to_have_text("Done: Confirm.")
+    expect(page.get_by_role("region", name="Create a task in PROJ")).to_contain_text(
+        "Confirmed by maya at"
+    )
+    assert len(office.calls()) == 1
     assert problems == []

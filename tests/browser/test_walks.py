@@ -129,6 +129,15 @@ def test_last_month_is_exported(
     assert problems == []
 
 
+def let_tasks_ask(office: Office) -> None:
+    account = office.account("maya", "jira")
+    of_task = {"account_id": account.id, "action_type": "create_jira_task"}
+    AllowedAction.objects.filter(**of_task).update(approval_mode="ask", conditions=[])
+    AllowedActionOption.objects.get_or_create(
+        **of_task, source="jira", kind="project", external_id="PROJ", defaults={"name": "PROJ"}
+    )
+
+
 def ask(office: Office, number: int) -> None:
     account = office.account("maya", "jira")
     arguments: dict[str, Any] = {"project_key": "PROJ", "summary": f"Task {number}", "type": "task"}
@@ -147,12 +156,7 @@ def ask(office: Office, number: int) -> None:
 def test_twelve_requests_are_decided_on_a_phone(
     office: Office, page: Page, problems: list[str]
 ) -> None:
-    account = office.account("maya", "jira")
-    of_task = {"account_id": account.id, "action_type": "create_jira_task"}
-    AllowedAction.objects.filter(**of_task).update(approval_mode="ask", conditions=[])
-    AllowedActionOption.objects.get_or_create(
-        **of_task, source="jira", kind="project", external_id="PROJ", defaults={"name": "PROJ"}
-    )
+    let_tasks_ask(office)
     for number in range(REQUESTS):
         ask(office, number)
     waiting = Approval.objects.filter(state=Approval.State.PENDING)

@@ -202,7 +202,6 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         context["may_decide"] = may_decide(request)
         context["not_yours"] = second_yes.why_not(row, operator(request))
         context["like"] = approval_page.like_ones(row)
-        context["is_another"] = request.GET.get("digest", row.digest) != row.digest
         if context["may_decide"]:
             approval_page.note_shown([row])
         return context

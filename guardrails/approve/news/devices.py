@@ -23,9 +23,10 @@ def decides_for(user: Any, organisation_id: Any) -> str | None:
     """About whose actions somebody may decide there. Empty: about all; None: about nobody's."""
     if not (user.is_active and user.is_staff and staff.may_meet(user, organisation_id)):
         return None
-    if own := staff.own_user_id(user, organisation_id):
-        return own if user.has_perm(OWN_CONSOLE) else None
-    return "" if user.has_perm(delegation.CODENAME) else None
+    if user.has_perm(delegation.CODENAME):
+        return ""
+    own = staff.own_user_id(user, organisation_id)
+    return own if own and user.has_perm(OWN_CONSOLE) else None
 
 
 def heard_by(recipient: ApprovalRecipient) -> "QuerySet[Approval]":

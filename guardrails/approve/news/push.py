@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from guardrails.approve import card_mail
+from guardrails.approve import card_links, card_mail
 from guardrails.contracts.cards import QuestionCard
 from integrations.network import web_push
 
@@ -31,6 +31,6 @@ def payload(question: QuestionCard | None) -> dict[str, Any]:
     return {
         "title": card_mail.cut(card_mail.subject(question), most=MOST_TITLE),
         "body": card_mail.cut(text, most=MOST_BODY),
-        "url": card_mail.path(question.cards[0]) if question else "",
+        "url": card_links.path(question.cards[0]) if question else "",
         "tag": str(question.id) if question else "trial",
     }

@@ -1,7 +1,7 @@
-// A person's word on a pattern, given to the API. The page is read again: what stands on it is the
+// A person's word on a pattern or a card, given to the API. The page is read again: what stands on it is the
 // server's.
 
-const place = document.getElementById("patterns");
+const place = document.querySelector("[data-user]");
 const status = document.getElementById("status");
 const SAID = "remit-said"; // what the page says once it is read again
 
@@ -10,7 +10,7 @@ async function decide(button) {
   const buttons = [...place.querySelectorAll("button")];
   for (const one of buttons) one.disabled = true;
   status.textContent = "Saving";
-  const { url, word, tried } = button.dataset;
+  const { url, word, bound } = button.dataset;
   let refused = "The server cannot be reached. Check that Remit runs, then try again.";
   try {
     const answer = await fetch(url, {
@@ -20,7 +20,7 @@ async function decide(button) {
         "X-Remit-Organisation": place.dataset.organisation,
       },
       body: JSON.stringify({
-        user_id: place.dataset.user, decision: word, ...(word === "approve" ? { tried_at: tried } : {}),
+        user_id: place.dataset.user, decision: word, ...JSON.parse(bound || "{}"),
       }),
     });
     if (answer.ok) {

@@ -1,5 +1,6 @@
 """The pages of patterns and drafts: a user's own, in words, and nobody else's."""
 
+import html
 import json
 import re
 from datetime import UTC, datetime
@@ -118,10 +119,10 @@ def test_the_button_of_a_user_is_heard_by_the_api_for_their_own_patterns_alone(
 ) -> None:
     own, other = learn(mailbox("maya")), learn(mailbox("omar"))
     page = maya.get(reverse("console-patterns")).content.decode()
-    [tried] = set(re.findall(r'data-tried="([^"]+)"', page))
+    [bound] = set(re.findall(r'data-bound="([^"]+)"', page))
 
     def decide(row: LearnedPattern, user: str) -> int:
-        word = {"user_id": user, "decision": "approve", "tried_at": tried}
+        word = {"user_id": user, "decision": "approve"} | json.loads(html.unescape(bound))
         url = reverse("pattern-decide", args=[row.id])
         return maya.post(url, json.dumps(word), content_type="application/json").status_code
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from audit.models import ExecutedAgentAction
-from guardrails.approve import card_mail, card_text
+from guardrails.approve import card_links, card_mail, card_text
 from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices, recipients
 from guardrails.approve.news.news import announce, try_out
@@ -59,7 +59,7 @@ def test_the_browser_alone_reads_what_waits_and_comes_to_its_card(
     assert said == {
         "title": "Remit asks a person: Send a mail",
         "body": card_mail.cut(whole, most=300),
-        "url": card_mail.path(card),
+        "url": card_links.path(card),
         "tag": str(approval.question),
     }
     assert said["body"].startswith("Send to ada@client[.]com")

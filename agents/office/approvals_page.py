@@ -1,0 +1,90 @@
+"""What waits for a user's word: each card as lines, with its buttons. The API decides
+(`approval-decide`)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from agents.office.console_access import Chosen, choose_user, for_operators, has_scope
+from guardrails.approve import approvals, card_text
+from guardrails.approve.cards import list_cards
+from guardrails.approve.news import devices
+from guardrails.contracts.cards import ApprovalCard
+from integrations.models import ServiceToken
+
+MOST = 50
+WORDS = (("confirm", "Confirm"), ("reject", "Reject"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A card as lines. `bound` is what a word on it names: exactly what was shown."""
+
+    id: UUID
+    heading: str
+    lines: tuple[str, ...]
+    handled: str
+    delegated: str
+    words: tuple[tuple[str, str], ...]
+    bound: str
+    url: str
+
+
+@require_GET
+@never_cache
+@for_operators
+def page(request: HttpRequest) -> HttpResponse:
+    """`?organisation=&user=&card=`: the card that is named first, then what waits."""
+    chosen = choose_user(request)
+    cards = list(_cards(chosen, request.GET.get("card", "")))
+    may_decide = has_scope(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own)
+    if may_decide:
+        approvals.note_shown(cards)
+    return render(
+        request,
+        "console/approvals.html",
+        chosen.context
+        | devices.offer(request.user)
+        | {
+            "here": "console-approvals",
+            "cards": [_describe(card) for card in cards],
+            "may_decide": may_decide,
+        },
+    )
+
+
+def _cards(chosen: Chosen, wanted: str) -> Iterator[ApprovalCard]:
+    if chosen.organisation is None or not chosen.user_id:
+        return
+    given = {"organisation_id": chosen.organisation.id, "external_user_id": chosen.user_id}
+    first: tuple[ApprovalCard, ...] = ()
+    with suppress(ValueError):  # no id of anything
+        first = list_cards(**given, ids=[UUID(wanted)]) if wanted else ()
+    yield from first
+    named = {card.id for card in first}
+    yield from (
+        card for card in list_cards(**given, state="pending", limit=MOST) if card.id not in named
+    )
+
+
+def _describe(card: ApprovalCard) -> Asked:
+    heading, *lines = card_text.lines(card)
+    is_open = card.state == "pending"
+    return Asked(
+        id=card.id,
+        heading=heading,
+        lines=tuple(lines),
+        handled=card.handled,
+        delegated=card.delegated,
+        words=WORDS if is_open else (),
+        bound=json.dumps({"digest": card.digest}),
+        url=reverse("approval-decide", args=[card.id]),
+    )
