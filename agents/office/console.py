@@ -146,4 +146,5 @@ urlpatterns: list[URLPattern] = [
     path("patterns", patterns_page.page, name="console-patterns"),
     path("drafts", drafts_page.page, name="console-drafts"),
     path("items/<uuid:item_id>", item_page.page, name="console-item"),
+    path("items/<uuid:item_id>/sender", item_page.name_sender, name="console-item-sender"),
 ]

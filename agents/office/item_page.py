@@ -1,17 +1,21 @@
 """One item that was read, for the person whose it is, opened where an answer cites it."""
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from agents.answer import passages
 from agents.models import Message, ToolCall, Turn
 from agents.office.console_access import for_operators, own_user
+from guardrails.facts.targets import address_or_none
 from guardrails.facts.text import visible
+from integrations.accounts import contacts
 from integrations.web import staff
 from knowledge.models import Item
 
@@ -25,10 +29,7 @@ CALLS = 200  # of a conversation, the newest, in which the passage is looked for
 def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
     """`?turn=&n=`: the answer that cites it, and under which number. Who may not read it
     hears what is said of one that there is not."""
-    rows = Item.objects.select_related("account__organisation").defer("search", "identifiers")
-    item = staff.bind(rows, request.user, "account__organisation").filter(id=item_id).first()
-    if item is None or not _may_read(request.user, item):
-        raise Http404("There is no such item.")
+    item = _find_item(request, item_id)
     text = item.text[:LONGEST]
     span = None
     if cites := _find_turn(request, item):
@@ -48,8 +49,43 @@ def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
             "is_cut": len(item.text) > LONGEST,
             "is_cited": cites is not None,
             "is_own": bool(own_user(request.user, item.account.organisation)),
+            "address": _sender_of(item),
+            "is_known": contacts.has_named(*_whose(item), _sender_of(item)),
         },
     )
+
+
+@require_POST
+@for_operators
+def name_sender(request: HttpRequest, item_id: UUID) -> HttpResponse:
+    """`known=1`: the user's word that the mail's sender is no stranger; else that is taken back."""
+    item = _find_item(request, item_id)
+    if address := _sender_of(item):
+        with suppress(ValidationError):  # too many: the page says what holds
+            known = request.POST.get("known") == "1"
+            contacts.name_known(*_whose(item), address, known=known)
+    return redirect("console-item", item_id)
+
+
+def _find_item(request: HttpRequest, item_id: UUID) -> Item:
+    """Raises Http404 where there is none that this person may read."""
+    rows = Item.objects.select_related("account__organisation").defer("search", "identifiers")
+    item = staff.bind(rows, request.user, "account__organisation").filter(id=item_id).first()
+    if item is None or not _may_read(request.user, item):
+        raise Http404("There is no such item.")
+    return item
+
+
+def _whose(item: Item) -> tuple[UUID, str]:
+    return item.account.organisation_id, item.account.external_user_id
+
+
+def _sender_of(item: Item) -> str:
+    """Of a mail that somebody else wrote, whose address is plain; else nobody's."""
+    is_mail = item.account.kind == "mail" and item.deleted_at is None
+    own = item.account.address.casefold()
+    address = address_or_none(item.sender_address) if is_mail else None
+    return address if address and address.casefold() != own else ""
 
 
 def _may_read(user: Any, item: Item) -> bool:

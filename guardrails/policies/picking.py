@@ -32,6 +32,7 @@ LISTS: Mapping[tuple[str, str], str] = {
 SUGGESTED: Mapping[tuple[str, str], str] = {("mail", "recipient"): "person"}
 PLURALS = {"label": "labels", "folder": "folders", "project": "projects", "person": "people"}
 FRESH = timedelta(minutes=5)
+MOST_NAMES, MOST_OF_ONE_NAME = 500, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +163,8 @@ def describe_age(account: Account) -> str:
     """When the lists were read, in words."""
     if account.listed_at is None:
         return "not read yet"
+    if timezone.now() - account.listed_at < timedelta(minutes=1):
+        return "read just now"
     return f"read {timesince(account.listed_at, depth=1)} ago"
 
 
@@ -186,6 +189,18 @@ def resolve(use: Use, typed: str) -> Picked:
             f"one that you mean: {ids}."
         )
     raise ValidationError(_explain(use, typed, problem))
+
+
+def list_names(account: Account) -> list[str]:
+    """What the account has, by name, to be picked from."""
+    rows = ProviderResource.objects.filter(account=account).exclude(name="")
+    return sorted(set(rows.values_list("name", flat=True)[:MOST_NAMES]), key=str.casefold)
+
+
+def find_ids(account: Account, typed: str) -> list[str]:
+    """The ids of what the account has under this name; else what was typed is the id itself."""
+    rows = ProviderResource.objects.filter(account=account, name__iexact=typed)
+    return sorted(set(rows.values_list("external_id", flat=True)[:MOST_OF_ONE_NAME])) or [typed]
 
 
 def _match(choices: Iterable[Picked], typed: str) -> list[Picked]:

@@ -18,7 +18,7 @@ from guardrails.admin.scope import choose_account
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
-from guardrails.policies import explain, presets
+from guardrails.policies import explain, picking, presets
 from guardrails.policies.explain import Effective
 from guardrails.policies.findings import findings
 from guardrails.policies.why import why
@@ -63,7 +63,12 @@ def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
             "is_empty": not policy.allowed_actions,
             "presets": presets.list_for(account) if not policy.allowed_actions else {},
             "target": target,
-            "reach": explain.may_ever(policy, source, target, now=timezone.now()) if target else (),
+            "names": picking.list_names(account),
+            "reach": [
+                one
+                for id in (picking.find_ids(account, target) if target else ())
+                for one in explain.may_ever(policy, source, id, now=timezone.now())
+            ],
             "refusals": _refusals(account),
             "in_shadow": ShadowPolicy.objects.filter(account=account).exists(),
             "may_change": request.user.has_perm("guardrails.change_allowedaction"),

@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from guardrails.actions import registry
 from guardrails.admin.policies.account_page import address_of
@@ -30,6 +30,7 @@ from integrations.exceptions import ProviderError
 from integrations.web.bound_admin import AutocompleteFilter
 
 READ = "_read_lists"
+MOST_SHOWN = 100  # of a list that is short enough to be chosen from
 HELP = {
     "recipient": "One exact address, such as ada@company.com.",
     "recipient_domain": "Every address of exactly this domain, but never as a blind copy.",
@@ -81,15 +82,31 @@ class TargetForm(DraftForm):
         field.label = f"{self.use.kind.replace('_', ' ').capitalize()}"
         field.help_text = self._help()
         field.widget.choices = self.choices
+        options = self._options(field.initial)
+        typed = self.data.get(self.add_prefix("target"), "")
+        # What was typed before there was a list to choose from stays to be read.
+        if self.use.list_name and 1 < len(options) <= MOST_SHOWN and typed in dict(options):
+            field.widget = UnfoldAdminSelectWidget(choices=options)
         if "group" in self.fields:
             groups = TargetGroup.objects.filter(account=self.use.account)
             self.fields["group"].queryset = groups  # type: ignore[attr-defined]
+
+    def _options(self, present: Any) -> list[tuple[str, str]]:
+        """All that there is, and what is listed now, also where the provider has it no more."""
+        found = [
+            (value, f"{title} ({value})" if title else value)
+            for value, title in _offers(self.choices)
+        ]
+        if present and present not in dict(found):
+            found.insert(0, (present, visible(present)))
+        return [("", "Choose"), *found]
 
     def _help(self) -> str:
         if not self.use.list_name:
             return HELP.get(self.use.kind, "")
         count, age = len(self.choices), picking.describe_age(self.use.account)
-        return f"Type a part of the name and pick it: {count} {self.use.list_name}, {age}."
+        have = f"{count} {self.use.list_name}, {age}."
+        return have if count <= MOST_SHOWN else f"Type a part of the name and pick it: {have}"
 
     def clean_target(self) -> str:
         """Resolves what was typed, and puts it into the row."""

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.models import Message, Turn
+from integrations.accounts import contacts
 from integrations.models import Account, Membership
 from knowledge.models import Item
 from tests.agents.pages import HIDDEN, SCRIPT, call, mailbox, turn
@@ -117,3 +118,24 @@ def test_who_acts_for_all_users_opens_those_of_their_organisation_alone() -> Non
     assert open_page(client, there).status_code == 404
     assert open_page(log_in("clerk", "view_conversation"), here).status_code == 403
     assert open_page(Client(), here).status_code == 302
+
+
+def test_a_user_says_on_the_mail_that_its_sender_is_no_stranger(maya: Client) -> None:
+    account = mailbox("maya")
+    row = item(account, sender_address="tom@client.com")
+    whose, say = (account.organisation_id, "maya"), reverse("console-item-sender", args=[row.id])
+    assert "If you never wrote to them" in open_page(maya, row).content.decode()
+
+    for known in ("1", "1", ""):
+        assert maya.post(say, {"known": known}).headers["Location"] == f"/console/items/{row.id}"
+        met = contacts.known(*whose, ["tom@client.com", "eve@client.com"])
+        assert met == ({"tom@client.com"} if known else set())
+        said = "tom@client.com is no stranger: you said so."
+        assert (said in open_page(maya, row).content.decode()) == bool(known)
+
+    theirs = item(mailbox("omar"), sender_address="tom@client.com")
+    refused = maya.post(reverse("console-item-sender", args=[theirs.id]), {"known": "1"})
+    Account.objects.filter(pk=account.pk).update(address="tom@client.com")  # it is their own mail
+    maya.post(say, {"known": "1"})
+    assert (refused.status_code, contacts.has_named(*whose, "tom@client.com")) == (404, False)
+    assert "stranger" not in open_page(maya, row).content.decode()

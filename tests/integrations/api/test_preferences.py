@@ -170,19 +170,27 @@ def test_an_operator_edits_them_in_the_admin(organisation: Organisation) -> None
         "language": "FR",
         "time_zone": "Europe/Paris",
         "signature": "Maya\r\nBerg & Co",
-        "known_senders": "tom@client.com, Ann@client.com",
+        "known_senders": "tom@client.com, Ann@client.com\r\n\r\nzoe@client.com\r\n",
         "monday": "09:00 - 17:30",
         "tuesday": "9 to 5",
     }
     address = reverse("admin:integrations_userpreferences_add")
 
+    empty = client.get(address).context["adminform"].form
+    offered = empty.fields["external_user_id"].widget.choices
+    assert list(offered) == [("", "Choose a user"), ("maya", "Maya Lindqvist (maya)")]
+    assert empty.initial["organisation"] == organisation.id
+    refused = client.post(address, form | {"time_zone": "Europe/Nowhere"})
+    assert "is not a time zone" in refused.content.decode()
+    refused = client.post(address, form | {"known_senders": "tom@client.com\r\nzoe"})
+    assert "Write plain addresses" in refused.content.decode()
     refused = client.post(address, form)
     assert "Write from when to when" in refused.content.decode()
     assert client.post(address, form | {"tuesday": "09:00\u201312:00"}).status_code == 302
 
     row = UserPreferences.objects.get()
     assert (row.language, row.signature) == ("fr", "Maya\nBerg & Co")
-    assert row.known_senders == ["ann@client.com", "tom@client.com"]
+    assert row.known_senders == ["ann@client.com", "tom@client.com", "zoe@client.com"]
     assert row.working_hours == {
         "monday": {"start": "09:00", "end": "17:30"},
         "tuesday": {"start": "09:00", "end": "12:00"},

@@ -18,7 +18,7 @@ from guardrails.models import AllowedAction
 from guardrails.policies import files as policy_files, presets, text as policy_text
 from guardrails.policies.findings import findings
 from guardrails.policies.why import REMEDIES
-from integrations.models import Account
+from integrations.models import Account, ProviderResource
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
@@ -103,6 +103,24 @@ def test_a_refusal_is_explained(office: Office, client: Client) -> None:
     assert reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk]) in text
     assert HOSTILE not in text
     assert office.calls() == []
+
+
+def test_what_may_be_reached_is_asked_by_name_or_by_id(office: Office, client: Client) -> None:
+    office.permit("classify")
+    office.list_target("classify", "label", "label_fyi", "FYI")
+    ProviderResource.objects.create(
+        account=office.mailbox, resource_type="label", external_id="label_fyi", name="FYI"
+    )
+
+    by_name, by_id, unknown = (
+        page(client, "explain", account=office.mailbox.pk, target=one).split("May it ever reach")[1]
+        for one in ("fyi", "label_fyi", "FYIs")
+    )
+
+    assert '<option value="FYI">' in by_name
+    said = "Label a mail (label)"
+    verdicts = [text.split(said)[1].split("</p>")[0] for text in (by_name, by_id, unknown)]
+    assert verdicts[0] == verdicts[1] != verdicts[2]
 
 
 def test_what_nobody_permitted_offers_to_permit_it(office: Office, client: Client) -> None:

@@ -114,9 +114,9 @@ def test_names_that_several_have_or_that_hide_something_are_picked_by_id(
         account=office.mailbox, resource_type="label", external_id="other", name="Twice"
     )
     page = read_page(client, where(office.mailbox))
-    assert '<option value="other">Twice</option>' in page
-    assert f'<option value="{RTL}"></option>' in page
-    assert '<option value="id-3">Invoices⟨U+202E⟩evil</option>' in page
+    assert '<option value="other">Twice (other)</option>' in page
+    assert f'<option value="{RTL}">{RTL}</option>' in page
+    assert '<option value="id-3">Invoices⟨U+202E⟩evil (id-3)</option>' in page
     assert "2 labels are called “Twice”" in save(client, where(office.mailbox), target="Twice")
     save(client, where(office.mailbox), target="other")
     save(client, where(office.mailbox), target=RTL)
