@@ -104,7 +104,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic 
         self.fields["time_zone"].widget = UnfoldAdminSelectWidget(
             choices=[("", "That of the account that they connected first"), *zones]
         )
-        self.fields["daily_digest"].widget.choices = [  # type: ignore[attr-defined]
+        self.fields["daily_digest"].widget.choices = [
             ("unknown", "As the organisation has it"),
             ("true", "Yes"),
             ("false", "No"),

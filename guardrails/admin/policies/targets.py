@@ -82,16 +82,16 @@ class TargetForm(DraftForm):
         field.label = f"{self.use.kind.replace('_', ' ').capitalize()}"
         field.help_text = self._help()
         field.widget.choices = self.choices
-        options = self._options(field.initial)
+        offered = self._offered(field.initial)
         typed = self.data.get(self.add_prefix("target"), "")
         # What was typed before there was a list to choose from stays to be read.
-        if self.use.list_name and 1 < len(options) <= MOST_SHOWN and typed in dict(options):
-            field.widget = UnfoldAdminSelectWidget(choices=options)
+        if self.use.list_name and 1 < len(offered) <= MOST_SHOWN and typed in dict(offered):
+            field.widget = UnfoldAdminSelectWidget(choices=offered)
         if "group" in self.fields:
             groups = TargetGroup.objects.filter(account=self.use.account)
             self.fields["group"].queryset = groups  # type: ignore[attr-defined]
 
-    def _options(self, present: Any) -> list[tuple[str, str]]:
+    def _offered(self, present: Any) -> list[tuple[str, str]]:
         """All that there is, and what is listed now, also where the provider has it no more."""
         found = [
             (value, f"{title} ({value})" if title else value)
