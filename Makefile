@@ -8,7 +8,7 @@ ARGS ?=
 WORKERS = $(if $(PYTHON),$(shell $(PYTHON) -c 'import os; print(min(5, (os.cpu_count() or 1) + 1))'))
 
 .DEFAULT_GOAL := help
-.PHONY: help run reset test check format rooms references screenshots bench bench-frameworks clients site lock dev audit
+.PHONY: help run reset test check format rooms references screenshots recordings bench bench-frameworks clients site lock dev audit
 
 help:
 	@echo "make run               install, start everything, print where to look (Ctrl-C stops it)"
@@ -20,6 +20,7 @@ help:
 	@echo "make rooms             draw the rooms of docs/architecture.md from the imports; BEFORE=REV counts instead"
 	@echo "make references        bring the lines that CONTRIBUTING.md names up to date"
 	@echo "make screenshots       take the README's screenshots (needs Chromium)"
+	@echo "make recordings        film what the guides show (needs Chromium and ffmpeg)"
 	@echo "make bench NAME=...    run the benchmarks whose names begin so"
 	@echo "make bench-frameworks  the runtime beside other agent frameworks"
 	@echo "make clients           typed Python and TypeScript clients of the API, in build/clients"
@@ -56,6 +57,9 @@ references: dev
 
 screenshots: dev
 	@.venv/bin/python -m scripts.screenshots
+
+recordings: dev
+	@.venv/bin/python -m scripts.recordings
 
 bench:
 	@test -n "$(NAME)" || { echo "Name a benchmark: make bench NAME=decide"; exit 1; }

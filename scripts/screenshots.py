@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
@@ -104,7 +105,7 @@ def take(page: Page) -> None:
     page.get_by_role("button", name="Create Jira tasks from John's proposal email").click()
     await_status(page, "The agent asks a question.")
     page.get_by_role("button", name=re.compile("^John Smith")).click()
-    await_status(page, "3 actions wait for your decision.")
+    await_status(page, "1 question waits for your decision.")
     page.get_by_role("region", name="Pending action").first.scroll_into_view_if_needed()
     save(page, "console")
 
@@ -131,18 +132,25 @@ def take(page: Page) -> None:
     save(page, "ledger")
 
 
-def main() -> int:
-    """Returns the exit code."""
+def browser_options() -> dict[str, Any] | None:
+    """How this machine's Chromium is started. Says so where there is none."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         print("No Chromium found. On Debian: apt-get install chromium", file=sys.stderr)
+        return None
+    return {"executable_path": browser, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
+
+
+def main() -> int:
+    """Returns the exit code."""
+    options = browser_options()
+    if options is None:
         return 1
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         try:
             with running_remit(Path(folder)) as address, sync_playwright() as playwright:
-                options = ["--no-sandbox"] if os.geteuid() == 0 else []
-                opened = playwright.chromium.launch(executable_path=browser, args=options)
+                opened = playwright.chromium.launch(**options)
                 take(opened.new_page(base_url=address, viewport=WINDOW, locale="en-GB"))
                 opened.close()
         except ScreenshotError as error:

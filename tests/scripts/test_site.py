@@ -24,6 +24,7 @@ def test_every_page_is_there_once_under_a_guide_and_loads_nothing_foreign(built:
         assert f"<summary>For {guide}</summary>" in start
     assert "Content-Security-Policy" in start
     assert (built / "docs/screenshots/approval.png").exists()
+    assert (built / "docs/recordings/approving.webm").exists()
     assert list(site.find_foreign(built)) == []
 
 
