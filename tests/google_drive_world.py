@@ -7,6 +7,7 @@ No real one is reached by any test.
 
 import contextlib
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -39,8 +40,16 @@ class GoogleDrive(FakeTracker):
     page: int = 0  # how much is on a page; 0: as asked for
     given: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    ranges: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)  # in documents
+    before_write: list[Callable[[], object]] = field(default_factory=list)
+    """What a person does right before the next write."""
     refuse_write: int = 0  # the answer to the next write, which is not done
     takes: Callable[[str], bool] = lambda token: token == TOKEN
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """As a credential keeps them."""
+        return {"api": self.api, "docs": f"{self.origin}/v1", "ends_at": ""}
 
     @property
     def api(self) -> str:
@@ -91,8 +100,8 @@ class GoogleDrive(FakeTracker):
     def clear(self) -> None:
         for one in (self.files, self.contents, self.feed, self.problems, self.writes, self.refuse):
             one.clear()
-        self.given.clear()
-        self.told.clear()
+        for other in (self.given, self.told, self.ranges, self.before_write):
+            other.clear()
         self.lose = self.fail = self.reads = self.page = self.refuse_write = 0
         self.oldest = self.number
         root = {"mimeType": FOLDER, "permissions": [ME], "version": "1", "trashed": False}
@@ -102,6 +111,8 @@ class GoogleDrive(FakeTracker):
 
     def respond(self, call: Call) -> Response:
         """Bytes are no JSON, so nothing describes them."""
+        if self.before_write and self.is_write(call):
+            self.before_write.pop()()
         if self.refuse_write and self.is_write(call):
             self.refuse, self.refuse_write = [Refuse(self.refuse_write)], 0
         id = call.path.removeprefix("/drive/v3/files/").removesuffix("/export")
@@ -119,6 +130,8 @@ class GoogleDrive(FakeTracker):
             raise Refuse(401, {"error": {"code": 401, "status": "UNAUTHENTICATED"}})
         if call.query.get("alt") == "media":
             raise _error(403, "fileNotDownloadable")
+        if call.path.startswith("/v1/documents/"):
+            return 200, self._of_document(call)
         path = call.path.removeprefix("/upload").removeprefix("/drive/v3/")
         at_once: dict[str, Callable[[], Any]] = {
             "about": lambda: {"user": {"emailAddress": self.login}},
@@ -165,6 +178,30 @@ class GoogleDrive(FakeTracker):
         name = about.pop("name", before["name"])
         self.put(id, name, content, **about, appProperties=marks, parents=parents)
 
+    def _of_document(self, call: Call) -> dict[str, Any]:
+        """Indices are in units of UTF-16; the first of a body is 1, and its last an end of line."""
+        id = call.path.removeprefix("/v1/documents/").removesuffix(":batchUpdate")
+        if id not in self.files or self.files[id]["mimeType"] != NATIVE:
+            raise _error(404, "notFound")
+        text = self.contents[id].decode("utf-8-sig").encode("utf-16-le")
+        end, revision = len(text) // 2 + 2, f"rev-{self.files[id]['version']}"
+        if call.method == "GET":
+            named = {name: {"name": name} for name in self.ranges.get(id, {})}
+            content = [{"endIndex": 1}, {"endIndex": end}]
+            said = {"revisionId": revision, "body": {"content": content}, "namedRanges": named}
+            return said if self.files[id].get("may_change", True) else {"body": said["body"]}
+        if call.body["writeControl"] != {"requiredRevisionId": revision}:
+            raise _error(400, "failedPrecondition")
+        insert, mark = (next(iter(one.values())) for one in call.body["requests"])
+        added = insert["text"].encode("utf-16-le")
+        if insert["location"] != {"index": end - 1} or b"\0\0" in added:
+            raise _error(400, "badRequest")
+        inside = mark["range"]["startIndex"], mark["range"]["endIndex"]
+        assert inside == (end - 1, end - 1 + len(added) // 2)
+        self.put(id, self.files[id]["name"], (text + added).decode("utf-16-le"))
+        self.ranges.setdefault(id, {})[mark["name"]] = inside
+        return {"documentId": id, "writeControl": {"requiredRevisionId": f"rev-{self.number}"}}
+
     def _share(self, call: Call, id: str, entry: str = "") -> tuple[int, Any]:
         """Google itself writes to who is let in, unless it is asked not to; and has to, where they
         have no account."""
@@ -179,9 +216,10 @@ class GoogleDrive(FakeTracker):
             found = {"id": f"p{len(people)}-{email.partition('@')[0]}", **call.body}
             people.append(found)
         else:
-            found = next((one for one in people if one["id"] == entry), None)
-            if found is None:
+            named = [one for one in people if one["id"] == entry]
+            if not named:
                 raise _error(404, "notFound")
+            found = named[0]
             people.remove(found)
             if call.method == "PATCH":
                 found = {**found, **call.body}
@@ -236,6 +274,14 @@ def _fits(file: dict[str, Any], query: str) -> bool:
     return True
 
 
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two descriptions as one."""
+    schemas = one["components"]["schemas"], other["components"]["schemas"]
+    assert not schemas[0].keys() & schemas[1].keys()
+    paths = {**one["paths"], **other["paths"]}
+    return {"paths": paths, "components": {"schemas": {**schemas[0], **schemas[1]}}}
+
+
 def _error(code: int, reason: str) -> Refuse:
     errors = [{"domain": "global", "reason": reason}]
     return Refuse(code, {"error": {"code": code, "errors": errors, "message": reason}})
@@ -243,7 +289,11 @@ def _error(code: int, reason: str) -> Refuse:
 
 @contextlib.contextmanager
 def running_google_drive() -> Iterator[GoogleDrive]:
-    described = Description(ROOM / "google_drive" / "discovery.json", read=as_openapi)
+    room = ROOM / "google_drive"
+    docs = as_openapi(json.loads((room / "docs_discovery.json").read_text()))
+    described = Description(
+        room / "discovery.json", read=lambda said: _both(as_openapi(said), docs)
+    )
     google = GoogleDrive(described=described, token=TOKEN, login=ADDRESS)
     with serving_tracker(google):
         yield google

@@ -55,7 +55,7 @@ def connected(google: GoogleDrive) -> Account:
     credentials.keep(
         account_id=row.id,
         user_name=ADDRESS,
-        servers={"api": google.api, "ends_at": ""},
+        servers=google.servers,
         sealed=credentials.seal(
             Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
         ),

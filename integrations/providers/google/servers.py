@@ -23,6 +23,7 @@ CALENDAR_API = "https://www.googleapis.com/calendar/v3"
 # Google's narrower scope reaches no file that the user made elsewhere.
 CHANGE_DRIVE = "https://www.googleapis.com/auth/drive"
 DRIVE_API = "https://www.googleapis.com/drive/v3"
+DOCS_API = "https://docs.googleapis.com/v1"
 HOW_LONG = (
     "How long the consent lasts, Google decides by the kind of project that the client belongs to. "
     "Internal to a Workspace: until somebody takes it back. Published and verified: the same; "

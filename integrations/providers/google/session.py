@@ -74,9 +74,10 @@ class GoogleSession(SignedInSession):
         _check(answer)
 
 
-def session_of(account: AccountRef) -> GoogleSession:
-    """Raises NotPermitted where the account is not connected, or signed in no more."""
-    return open_session(account, GoogleSession)[0]
+def session_of(account: AccountRef, *, service: str = "api") -> GoogleSession:
+    """With the service that the credential keeps under this name. Raises NotPermitted where the
+    account is not connected, or signed in no more."""
+    return open_session(account, GoogleSession, service=service)[0]
 
 
 def _check(answer: Answer) -> None:

@@ -6,7 +6,9 @@ from integrations.exceptions import NotFound
 from integrations.models import FileWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed
 from integrations.providers.drives import writing
+from integrations.providers.google_drive import docs
 from integrations.providers.google_drive.answers import FileSaid, Grant
+from integrations.providers.google_drive.docs import DOCUMENT
 from integrations.providers.google_drive.files import Files, named
 
 MARK = "remit"
@@ -22,21 +24,29 @@ def find(account: AccountRef, key: str) -> Evidence:
         if not (is_new or row.etag_before):
             # It is kept before anything is sent.
             return NotPerformed(proof="Remit had not asked Google for it yet.")
+        own = Files(account)
         try:
-            said = Files(account).at(id)
+            said = own.at(id)
         except NotFound:
             if is_new:
                 return NotPerformed(proof="Google has no file of the id that it gave for this one.")
             return CannotTell(ask_again_at=None)
         # Google gave this id for this one write alone.
-        if is_new or mark_of(said) == key or (shared and _is_shared(said, *shared)):
+        if is_new or is_marked(own, said, key) or (shared and _is_shared(said, *shared)):
             return writing.performed(row, said.id, said.version)
         return _judge(row, said)
 
     return writing.find_evidence(account, key, look)
 
 
-def mark_of(said: FileSaid) -> str:
+def is_marked(own: Files, said: FileSaid, key: str) -> bool:
+    """In a document of Google's own program, what was added has a mark of its own."""
+    if _mark_of(said) == key:
+        return True
+    return said.mime_type == DOCUMENT and key in docs.look(own.docs, said.id).ranges
+
+
+def _mark_of(said: FileSaid) -> str:
     return said.marks.get(MARK, "")
 
 
@@ -54,14 +64,15 @@ def _judge(row: FileWrite, said: FileSaid) -> Evidence:
     """Of a file that does not show the write."""
     if said.version == row.etag_before:
         return NotPerformed(proof="The file is as it was before.")
-    if row.operation not in SHARING and _is_older(row, mark_of(said)):
+    if row.operation not in SHARING and said.mime_type != DOCUMENT and _is_older(row, said):
         return NotPerformed(proof="The file's mark is older than this write.")
     # Somebody else has changed it since: on top of this write, or in its place.
     return CannotTell(ask_again_at=None)
 
 
-def _is_older(row: FileWrite, mark: str) -> bool:
+def _is_older(row: FileWrite, said: FileSaid) -> bool:
     """Nobody but Remit sets a mark, and nobody takes it away. One of another account is of
     nobody knows when."""
+    mark = _mark_of(said)
     older = FileWrite.objects.filter(account_id=row.account_id, changed_at__lt=row.changed_at)
     return not mark or older.filter(key=mark).exists()

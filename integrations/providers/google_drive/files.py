@@ -3,6 +3,7 @@ with who else reads them. My Drive and what is shared with the user; no shared d
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
@@ -37,6 +38,11 @@ class Files:
     def __init__(self, account: AccountRef, session: GoogleSession | None = None) -> None:
         self.session = session or session_of(account)
         self.account = account
+
+    @cached_property
+    def docs(self) -> GoogleSession:
+        """Where documents of Google's own program are changed."""
+        return session_of(self.account, service="docs")
 
     def at(self, id: str) -> FileSaid:
         """A file or folder, or what lies in the trash. Raises NotFound."""

@@ -8,7 +8,7 @@ from typing import Any
 from integrations.credentials.oauth import Tokens
 from integrations.network.answers import parse
 from integrations.ports.evidence import Ability
-from integrations.providers.google.servers import CHANGE_DRIVE, DRIVE_API, GOOGLE
+from integrations.providers.google.servers import CHANGE_DRIVE, DOCS_API, DRIVE_API, GOOGLE
 from integrations.providers.google.trial import session_with
 from integrations.providers.google_drive.answers import FOLDER, AboutSaid, FilesSaid
 from integrations.providers.signed_in.servers import service
@@ -27,7 +27,9 @@ class Tried:
     abilities: tuple[Ability, ...]
 
 
-def try_account(found: Tokens, *, address: str, api: str = DRIVE_API) -> Tried:
+def try_account(
+    found: Tokens, *, address: str, api: str = DRIVE_API, docs: str = DOCS_API
+) -> Tried:
     """Raises ProviderError with a sentence for people: also where somebody else signed in, or did
     not agree to all."""
     session = session_with(found, api, scopes=SCOPES, what="read and change the files")
@@ -45,7 +47,7 @@ def try_account(found: Tokens, *, address: str, api: str = DRIVE_API) -> Tried:
         folders = parse(FilesSaid, session.get("/files", wanted))
     check_who(who.user.address, address)
     return Tried(
-        servers=service(api, ends_at=found.ends_at),
+        servers=service(api, ends_at=found.ends_at) | {"docs": docs},
         folders=tuple(one.name for one in folders.files),
         abilities=tuple(_abilities()),
     )
@@ -64,7 +66,8 @@ def _abilities() -> Iterator[Ability]:
         (
             "Add to documents",
             "B",
-            f"{looked} it wrote carries its mark. To plain text files alone.",
+            f"{looked} it wrote carries its mark. To plain text files, and to documents of "
+            "Google's own program, where Google does hold it to one.",
         ),
         ("Move documents", "B", f"{looked} it moved carries its mark."),
         ("Put documents into the trash", "B", f"{looked} it put there carries its mark."),

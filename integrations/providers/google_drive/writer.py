@@ -20,8 +20,10 @@ from integrations.ports.files import FilesWriter
 from integrations.providers.drives import writing
 from integrations.providers.drives.writing import Answer
 from integrations.providers.google.session import Taken
+from integrations.providers.google_drive import docs
 from integrations.providers.google_drive.answers import FileSaid, IdsSaid
-from integrations.providers.google_drive.evidence import MARK, grant_of, mark_of
+from integrations.providers.google_drive.docs import DOCUMENT
+from integrations.providers.google_drive.evidence import MARK, grant_of, is_marked
 from integrations.providers.google_drive.files import (
     FIELDS,
     MAX_TEXT_BYTES,
@@ -33,8 +35,8 @@ from integrations.providers.google_drive.files import (
 PLAIN = "text/plain"
 SAME = {"fields": FIELDS}
 NO_TEXT = (
-    "Only to plain text files can something be added. What Google's own programs made is changed "
-    "in them alone."
+    "Only to plain text files of up to 1 MB and to documents of Google's own program can something "
+    "be added."
 )
 NO_FOLDER = "This folder is not there, or lies in the trash."
 NO_ACCOUNT = (
@@ -74,15 +76,9 @@ class GoogleDriveWriter:
         self, document_id: str, *, content: str, revision: str | None, key: str
     ) -> Answer:
         def send(own: Files, said: FileSaid) -> FileSaid:
-            if not said.mime_type.startswith(TEXT_TYPES) or said.size > MAX_TEXT_BYTES:
-                raise Rejected(NO_TEXT)
-            raw = own.session.download(url_of(said.id), {"alt": "media"}, most_bytes=MAX_TEXT_BYTES)
-            if hashlib.md5(raw, usedforsecurity=False).hexdigest() != said.md5:
-                raise Changed("it has other bytes by now")
-            try:
-                raw.decode()
-            except UnicodeDecodeError as error:
-                raise Rejected(NO_TEXT) from error
+            if said.mime_type == DOCUMENT:
+                return _append_to_document(own, said, content, key)
+            raw = _text_of(own, said)
             return _put(own, "PATCH", url_of(said.id), _mark(key), raw + content.encode())
 
         return self._change("append_document", document_id, send, revision=revision, key=key)
@@ -158,7 +154,7 @@ class GoogleDriveWriter:
             return dict(row.answer)
         own = Files(self._account)
         said = own.get(document_id)
-        if row is None or mark_of(said) != key:
+        if row is None or not is_marked(own, said, key):
             writing.check_version(said.version, revision)
             row = self._note(operation, said, key, about)
             said = send(own, said)
@@ -175,7 +171,7 @@ def _mark(key: str) -> dict[str, Any]:
 
 
 def _new_id(own: Files) -> str:
-    wanted = {"count": 1, "space": "drive", "type": "files"}
+    wanted: dict[str, str | int | list[str]] = {"count": 1, "space": "drive", "type": "files"}
     return parse(IdsSaid, own.session.get("/files/generateIds", wanted)).ids[0]
 
 
@@ -187,6 +183,29 @@ def _check_folder(own: Files, folder_id: str) -> None:
 
 def _put(own: Files, method: str, path: str, about: dict[str, Any], raw: bytes) -> FileSaid:
     return parse(FileSaid, own.session.upload(method, path, about, raw, kind=PLAIN, params=SAME))
+
+
+def _text_of(own: Files, said: FileSaid) -> bytes:
+    """Raises Rejected for what is no text, or too long."""
+    if not said.mime_type.startswith(TEXT_TYPES) or said.size > MAX_TEXT_BYTES:
+        raise Rejected(NO_TEXT)
+    raw = own.session.download(url_of(said.id), {"alt": "media"}, most_bytes=MAX_TEXT_BYTES)
+    if hashlib.md5(raw, usedforsecurity=False).hexdigest() != said.md5:
+        raise Changed("it has other bytes by now")
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise Rejected(NO_TEXT) from error
+    return raw
+
+
+def _append_to_document(own: Files, said: FileSaid, text: str, key: str) -> FileSaid:
+    """What was decided on is the file's version; what Google holds the write to, the document's
+    revision: so the version is the same still once the revision is known."""
+    document = docs.look(own.docs, said.id)
+    writing.check_version(own.at(said.id).version, said.version)
+    docs.append(own.docs, said.id, to=document, text=text, mark=key)
+    return own.at(said.id)
 
 
 def _patch(own: Files, said: FileSaid, body: dict[str, Any], where: dict[str, str]) -> FileSaid:

@@ -13,7 +13,7 @@ from django.conf import settings
 from integrations.contracts import AccountRef
 from integrations.credentials import credentials, tokens
 from integrations.credentials.oauth import AuthorizationServer
-from integrations.exceptions import Malformed, SignInNeeded
+from integrations.exceptions import Malformed, NotPermitted, SignInNeeded
 from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
 from integrations.network.http import Answer
@@ -140,10 +140,15 @@ class SignedInSession(ABC):
         """Raises ProviderError for what is no success."""
 
 
-def open_session(account: AccountRef, kind: type[S]) -> tuple[S, Mapping[str, Any]]:
-    """With what the credential keeps of the service. Raises NotPermitted where the account is not
-    connected, or signed in no more. All processes share one pace for an account."""
+def open_session(
+    account: AccountRef, kind: type[S], *, service: str = "api"
+) -> tuple[S, Mapping[str, Any]]:
+    """With what the credential keeps of the provider. Raises NotPermitted where the account is not
+    connected, was connected without this service, or is signed in no more. All processes share one
+    pace for an account."""
     sign_in = credentials.open_sign_in(account)
+    if service not in sign_in.servers:
+        raise NotPermitted("The account was connected for less. Its user has to sign in again.")
 
     def slot() -> AbstractContextManager[None]:
         return Gate(f"{kind.server.name} {account.id}").slot()
@@ -154,7 +159,7 @@ def open_session(account: AccountRef, kind: type[S]) -> tuple[S, Mapping[str, An
     def refused() -> None:
         credentials.ask_to_sign_in(account.id)
 
-    session = kind(str(sign_in.servers["api"]), token, slot=slot, refused=refused)
+    session = kind(str(sign_in.servers[service]), token, slot=slot, refused=refused)
     return session, sign_in.servers
 
 

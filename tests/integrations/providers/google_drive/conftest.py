@@ -55,7 +55,7 @@ def box(google: GoogleDrive) -> "Box":
     credentials.keep(
         account_id=row.id,
         user_name=ADDRESS,
-        servers={"api": google.api, "ends_at": ""},
+        servers=google.servers,
         sealed=credentials.seal(tokens.to_text(), account_id=row.id),
     )
     return Box(google=google, account=row.ref())

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from integrations.exceptions import Changed, NotFound, ProviderError, Rejected, Unavailable
-from integrations.models import FileWrite
+from integrations.exceptions import (
+    Changed,
+    NotFound,
+    NotPermitted,
+    ProviderError,
+    Rejected,
+    Unavailable,
+)
+from integrations.models import Credential, FileWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
 from tests.google_drive_world import ADDRESS, FOLDER, ME, NATIVE, ROOT
 from tests.integrations.providers.google_drive.box import Box
@@ -190,15 +197,70 @@ def test_what_is_no_folder_takes_nothing(box: Box, folder: str) -> None:
     assert (box.google.writes, box.google.given) == ([], [])
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [("The plan", NATIVE), (b"\xff\xfe", "text/plain"), (b"%PDF", "application/pdf")],
-)
+SHEET = "application/vnd.google-apps.spreadsheet"
+NO_TEXTS = [("x", SHEET), (b"\xff\xfe", "text/plain"), (b"%PDF", "application/pdf")]
+
+
+@pytest.mark.parametrize(("text", "kind"), NO_TEXTS)
 def test_only_to_plain_text_is_something_added(box: Box, text: Any, kind: str) -> None:
     box.google.put("doc", "Plan", text, mimeType=kind)
     with pytest.raises(Rejected, match="plain text"):
         box.writer.append_document("doc", content="!", revision=None, key=KEY)
 
+    assert box.google.writes == []
+
+
+def write_plan(box: Box, text: str = " \U0001f600 two", **more: Any) -> dict[str, Any]:
+    wanted: dict[str, Any] = {"content": text, "revision": None, "key": KEY, **more}
+    return box.writer.append_document("doc", **wanted)
+
+
+def test_to_a_document_of_googles_own_it_is_added_once_behind_every_sign(box: Box) -> None:
+    box.google.put("doc", "Plan", "\ufeffOne \U0001f600", mimeType=NATIVE)
+    box.google.lose = 1
+    with pytest.raises(Unavailable):
+        write_plan(box)
+    found = box.reader.evidence(KEY)
+    assert isinstance(found, Performed)
+    assert write_plan(box) == found.response
+    assert box.google.held() == {"Plan": "One \U0001f600 \U0001f600 two"}
+
+    write_plan(box, "!", key="remit-2")
+    FileWrite.objects.filter(key=KEY).update(done=False)
+    assert isinstance(box.reader.evidence(KEY), Performed)  # each write has a mark of its own
+    box.google.ranges["doc"].clear()
+    box.google.put("doc", "Plan", "Mine", mimeType=NATIVE)
+    older()
+    assert box.reader.evidence(KEY) == CannotTell(ask_again_at=None)
+
+
+def test_google_itself_takes_no_text_for_a_document_that_changes_just_then(box: Box) -> None:
+    box.google.put("doc", "Plan", "One", mimeType=NATIVE)
+    box.google.before_write.append(lambda: box.google.put("doc", "Plan", "Mine", mimeType=NATIVE))
+    with pytest.raises(Changed):
+        write_plan(box)
+    assert (box.google.held(), box.google.writes) == ({"Plan": "Mine"}, [])
+
+
+def test_a_document_that_may_be_read_alone_or_a_text_that_google_refuses_stays(box: Box) -> None:
+    box.google.put("doc", "Plan", "One", mimeType=NATIVE)
+    with pytest.raises(Rejected, match="400"):
+        write_plan(box, "\0")
+    box.google.files["doc"]["may_change"] = False
+    with pytest.raises(Rejected, match="read the document"):
+        write_plan(box, key="remit-2")
+    assert box.google.writes == []
+    older()
+    assert isinstance(box.reader.evidence(KEY), NotPerformed)
+
+
+def test_an_account_that_was_connected_for_less_signs_in_again(box: Box) -> None:
+    box.google.put("doc", "Plan", "One", mimeType=NATIVE)
+    Credential.objects.filter(account_id=box.account.id).update(
+        servers={"api": box.google.api, "ends_at": ""}
+    )
+    with pytest.raises(NotPermitted, match="sign in again"):
+        write_plan(box)
     assert box.google.writes == []
 
 
