@@ -8,12 +8,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django_q.conf import Conf
 from django_q.tasks import async_task
 
 from agents.activity import digest_mail
 from agents.answer import escalations
-from agents.inbound import follow_ups, intake, missed, outages, reactions, stopping
+from agents.inbound import follow_ups, missed, outages, reactions, stopping
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import change_request_news, deadlines
@@ -26,9 +25,7 @@ from guardrails.learn import patterns
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals, catalogue
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
-from integrations.database import clock
-from integrations.database.queue import QueuedTask
+from integrations.database import clock, notices
 from integrations.exceptions import ProviderError
 from integrations.llm import metering, telemetry
 from integrations.models import Account, Organisation
@@ -40,37 +37,11 @@ log = logging.getLogger(__name__)
 ACCOUNTS_AT_ONCE = 10  # whose patterns are tried in one sweep
 
 
-def queue_delivery(delivery_id: UUID) -> None:
-    """Queue the work on one delivery in the caller's transaction."""
-    async_task(react, str(delivery_id))
-
-
-def accept_delivery(slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
-    """Store a verified event and queue its work (`agents.inbound.intake`)."""
-    return intake.accept_delivery(slug=slug, webhook_id=webhook_id, event=event, pack=_pack)
-
-
-class _Packer:
-    """In the place of a broker: keeps the one task that it is given, for a statement to store."""
-
-    list_key = Conf.CLUSTER_NAME
-
-    def enqueue(self, payload: str) -> int:
-        self.task = QueuedTask(queue=self.list_key, payload=payload)
-        return 0
-
-
-def _pack(delivery_id: UUID) -> QueuedTask:
-    packer = _Packer()
-    async_task(react, str(delivery_id), broker=packer)
-    return packer.task
-
-
-def react(delivery_id: str) -> None:
-    if stopping.is_stopping():
-        queue_delivery(UUID(delivery_id))  # this cluster takes none any more, another does
-        return
-    reactions.react_side_by_side(UUID(delivery_id))
+def react(delivery_id: str = "") -> None:
+    """Work through the deliveries that wait, with this one first where one is named: it tries
+    whether what its account waits for is back. The broker gives this task out while some wait."""
+    if not stopping.is_stopping():
+        reactions.react_side_by_side(UUID(delivery_id) if delivery_id else None)
 
 
 def look_at_account(account_id: str) -> None:
@@ -87,7 +58,7 @@ def _queue_found(delivery_id: UUID) -> None:
     """As a webhook would have brought it."""
     id = str(delivery_id)
     with telemetry.span("accept", "delivery", of=id, begins=True, delivery_id=id):
-        queue_delivery(delivery_id)
+        notices.notify(notices.TASKS)
 
 
 def queue_look(account_id: UUID) -> None:
@@ -110,7 +81,7 @@ def take_up_missed(account_id: str, source_ids: list[str]) -> None:
     if row is None:
         return
     try:
-        missed.take_up(row.ref(), source_ids, now=timezone.now(), enqueue=queue_delivery)
+        missed.take_up(row.ref(), source_ids, now=timezone.now(), enqueue=_queue_found)
     except ProviderError as error:
         log.warning("missed.not_taken_up", extra={"account": account_id, "code": error.code})
 
@@ -287,9 +258,8 @@ def sweep() -> None:
 
 
 def _queue_again(now: datetime) -> None:
+    if deliveries := outages.take_back(now=now):
+        log.warning("sweep.queued", extra={"deliveries": deliveries})
     with transaction.atomic():
-        deliveries = outages.take_back(now=now)
-        for delivery_id in deliveries:
-            queue_delivery(delivery_id)
-    if deliveries:
-        log.warning("sweep.queued", extra={"deliveries": len(deliveries)})
+        for delivery_id in outages.list_probes(now=now):
+            async_task(react, str(delivery_id))

@@ -120,6 +120,7 @@ def put(office: Any, kind: str, found: list[dict[str, Any]]) -> Iterator[dict[st
 def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     """What becomes of them, and how long each takes."""
     from agents import tasks
+    from agents.inbound import intake
     from agents.models import Suggestion, Turn
     from audit.models import ExecutedAgentAction
     from integrations.contracts.events import ItemEvent
@@ -137,7 +138,7 @@ def arrive(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
             timestamp=datetime.now(UTC),
         )
         for again in range(2 if number % AGAIN == 0 else 1):
-            id, _ = tasks.accept_delivery(SLUG, f"bench-{kind}-{number}-{again}", event)
+            id, _ = intake.accept_delivery(SLUG, f"bench-{kind}-{number}-{again}", event)
             began = time.perf_counter()
             tasks.react(str(id))
             took.append((time.perf_counter() - began) * 1000)

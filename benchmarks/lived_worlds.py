@@ -91,7 +91,7 @@ class SandboxWorld:
         return found
 
     def _tell(self, kind: Literal["created", "updated"], mail_id: str) -> None:
-        from agents import tasks
+        from agents.inbound import intake
         from integrations.contracts.events import ItemEvent
 
         self._count += 1
@@ -104,7 +104,7 @@ class SandboxWorld:
             data=self._mail(mail_id),
             timestamp=datetime.now(UTC),
         )
-        id, _ = tasks.accept_delivery(SLUG, f"bench-{self._count}", event)
+        id, _ = intake.accept_delivery(SLUG, f"bench-{self._count}", event)
         work_through(id)
 
 

@@ -50,7 +50,7 @@ LANES = (
         at_once=settings.WEBHOOKS_AT_ONCE,
         in_line=settings.WEBHOOKS_IN_LINE,
         line_seconds=5.0,
-        is_full=Backlog(settings.TASKS_WAITING_MOST, backlogs.tasks_reach).is_full,
+        is_full=Backlog(settings.DELIVERIES_WAITING_MOST, backlogs.deliveries_reach).is_full,
     ),
     Lane(
         paths=re.compile(r"/api/v1/(chat|chat/stream|tasks)"),

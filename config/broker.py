@@ -2,8 +2,11 @@
 
 A task enqueued inside a transaction exists if and only if the transaction commits. No row
 is given to two workers at once: taking one locks it for `Q_CLUSTER["retry"]` seconds, after
-which it is given out again unless it was acknowledged. Delivery is therefore at least
+which it is given out again unless it was acknowledged. A task is therefore run at least
 once, in no promised order. Tasks carry ids only (the payload is a signed pickle).
+
+Deliveries are a queue of their own: their rows say which wait, and workers claim them there
+(`agents.inbound.claims`). While some wait, the broker gives out a task that no row holds.
 """
 
 import logging
@@ -14,20 +17,33 @@ import psycopg
 from django.db import DatabaseError, close_old_connections, connections
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
+from django_q.tasks import async_task
 
-from integrations.database.notices import Notices
-from integrations.database.queue import ADD_TASK, CHANNEL, NOTIFY, QueuedTask
+from agents.tasks import react
+from integrations.database.notices import TASKS, Notices
+from integrations.models import Delivery
 
 log = logging.getLogger(__name__)
 
-ENQUEUE = f"WITH task AS ({ADD_TASK.format(condition='')}) SELECT id, {NOTIFY} FROM task"  # noqa: S608  # only constants
+Task = tuple[int | None, str]  # its row, if there is one, and its payload
+ENQUEUE = """
+    WITH task AS (
+        INSERT INTO django_q_ormq (key, payload, lock) VALUES (%s, %s, statement_timestamp())
+        RETURNING id
+    )
+    SELECT id, pg_notify(%s, '') FROM task
+"""
+# What waits of tasks, and a row of nothing where deliveries wait.
 DEQUEUE = """
-    UPDATE django_q_ormq SET lock = statement_timestamp() + make_interval(secs => %s)
-    WHERE id = ANY (ARRAY(
-        SELECT id FROM django_q_ormq WHERE key = %s AND lock < statement_timestamp()
-        ORDER BY id FOR UPDATE SKIP LOCKED LIMIT %s
-    ))
-    RETURNING id, payload
+    WITH task AS (
+        UPDATE django_q_ormq SET lock = statement_timestamp() + make_interval(secs => %s)
+        WHERE id = ANY (ARRAY(
+            SELECT id FROM django_q_ormq WHERE key = %s AND lock < statement_timestamp()
+            ORDER BY id FOR UPDATE SKIP LOCKED LIMIT %s
+        ))
+        RETURNING id, payload
+    )
+    SELECT id, payload FROM task UNION ALL SELECT NULL, NULL WHERE EXISTS ({deliveries})
 """
 
 
@@ -44,18 +60,18 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
 
     @cached_property
     def notices(self) -> Notices:
-        return Notices(CHANNEL)
+        return Notices(TASKS)
 
     def enqueue(self, task: str) -> int:
         """Store a task in the caller's transaction; workers hear of it at commit."""
         with connections[Conf.ORM].cursor() as cursor:
-            cursor.execute(ENQUEUE, QueuedTask(queue=self.list_key, payload=task).values())
+            cursor.execute(ENQUEUE, [self.list_key, task, TASKS])
             row: tuple[int, str] = cursor.fetchone()
         return row[0]
 
-    def dequeue(self) -> list[tuple[int, str]] | None:
-        """Take up to `Q_CLUSTER["bulk"]` tasks. After a look that found none it waits first, up to
-        `Q_CLUSTER["poll"]` seconds for one.
+    def dequeue(self) -> list[Task] | None:
+        """Take up to `Q_CLUSTER["bulk"]` tasks, and one more where deliveries wait. After a look
+        that found none it waits first, up to `Q_CLUSTER["poll"]` seconds for one.
 
         None if there is none, also while the database is away.
         """
@@ -64,7 +80,8 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
                 self.notices.wait(Conf.POLL)
                 close_old_connections()
             tasks = self._take()
-            self._may_have_more = bool(tasks)
+            # Deliveries are no reason to look again at once: workers take as many as they can.
+            self._may_have_more = any(id for id, _ in tasks)
             return tasks or None
         except (DatabaseError, psycopg.Error):
             # Raised, the error would make django-q rest for ten seconds and start anew.
@@ -81,8 +98,25 @@ class Broker(ORM):  # type: ignore[misc]  # django-q2 has no types
         with connections[Conf.ORM].cursor() as cursor:
             cursor.execute("DELETE FROM django_q_ormq WHERE id = %s", [task_id])
 
-    def _take(self) -> list[tuple[int, str]]:
+    def _take(self) -> list[Task]:
+        deliveries, given = Delivery.objects.waiting().values("id").query.sql_with_params()
+        look = DEQUEUE.format(deliveries=deliveries)
         with connections[Conf.ORM].cursor() as cursor:
-            cursor.execute(DEQUEUE, [Conf.RETRY, self.list_key, Conf.BULK])
-            rows: list[tuple[int, str]] = cursor.fetchall()
-        return rows
+            cursor.execute(look, [Conf.RETRY, self.list_key, Conf.BULK, *given])
+            return [(id, _pack() if id is None else payload) for id, payload in cursor.fetchall()]
+
+
+class _Packer:
+    """In the place of a broker: keeps the task that it is given."""
+
+    list_key = Conf.CLUSTER_NAME
+
+    def enqueue(self, payload: str) -> int:
+        self.payload = payload
+        return 0
+
+
+def _pack() -> str:
+    packer = _Packer()
+    async_task(react, broker=packer)
+    return packer.payload

@@ -16,7 +16,7 @@ from django_q.models import OrmQ
 from agents.journal import leases
 from audit.seals import progress
 from integrations.llm import circuit
-from integrations.models import Outage, Upstream
+from integrations.models import Delivery, Outage, Upstream
 
 LATE = timedelta(minutes=5)
 WRITES_EVERY_SECONDS = 5.0
@@ -111,9 +111,14 @@ WRITES = Writes()
 
 
 def _queue_grows() -> bool:
-    """A task waits, or a chat turn, for minutes. (One that is worked on is locked until later.)"""
+    """A task waits, a delivery, or a chat turn, for minutes. (One that is worked on is locked until
+    later.)"""
     before = timezone.now() - LATE
-    return OrmQ.objects.filter(lock__lt=before).exists() or leases.list_waiting(now=before).exists()
+    return (
+        OrmQ.objects.filter(lock__lt=before).exists()
+        or Delivery.objects.waiting().filter(lease_expires_at__lt=before).exists()
+        or leases.list_waiting(now=before).exists()
+    )
 
 
 def _provider_is_away() -> bool:

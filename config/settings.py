@@ -330,7 +330,7 @@ WEBHOOKS_AT_ONCE = env.int("WEBHOOKS_AT_ONCE", default=1)
 WEBHOOKS_IN_LINE = env.int("WEBHOOKS_IN_LINE", default=64)
 CHATS_AT_ONCE = env.int("CHATS_AT_ONCE", default=64)
 # With so many tasks in the queue webhooks hear to come later; with so many turns, chats.
-TASKS_WAITING_MOST = env.int("TASKS_WAITING_MOST", default=5000)
+DELIVERIES_WAITING_MOST = env.int("DELIVERIES_WAITING_MOST", default=5000)
 TURNS_WAITING_MOST = env.int("TURNS_WAITING_MOST", default=1000)
 TURN_MAX_STEPS = env.int("TURN_MAX_STEPS", default=15)
 SPECIALIST_MAX_STEPS = env.int("SPECIALIST_MAX_STEPS", default=10)

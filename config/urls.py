@@ -10,8 +10,9 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import IsAuthenticated
 
 from agents.api import days, past, suggestions, views as agents
+from agents.inbound.intake import accept_delivery
 from agents.office import card_link, console, day_page, devices_page, finder, first_page, setup_page
-from agents.tasks import accept_delivery, queue_look
+from agents.tasks import queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
 from config import health, metrics

@@ -81,7 +81,7 @@ def works() -> Mapping[str, Callable[[Any], object]]:
     import uvicorn
 
     from agents import tasks
-    from agents.inbound import reactions
+    from agents.inbound import intake, reactions
     from agents.turns import turns
     from config.asgi import application
     from integrations.contracts.events import ItemEvent
@@ -89,7 +89,7 @@ def works() -> Mapping[str, Callable[[Any], object]]:
 
     def accept(command: dict[str, Any]) -> object:
         event = ItemEvent.model_validate(command["event"])
-        return tasks.accept_delivery("default", command["id"], event)
+        return intake.accept_delivery("default", command["id"], event)
 
     def serve(command: dict[str, Any]) -> None:
         """Remit's web process. What it does to start is not counted."""

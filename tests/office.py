@@ -31,11 +31,12 @@ from django.core.management import call_command
 from django.db import connections
 from django_q.models import OrmQ
 
+from agents import tasks
 from agents.journal import leases
 from agents.turns import turns
 from integrations.contracts import AccountRef
 from integrations.llm import llm
-from integrations.models import Account, Organisation
+from integrations.models import Account, Delivery, Organisation
 from tests import copies
 from tests.offline_model_server import running_offline_model
 from tests.sandbox_server import RunningSandbox, running_sandbox, serving
@@ -173,9 +174,12 @@ class Office:
 
 
 def run_next_task() -> bool:
-    """Take the oldest queued task, or else a turn that waits, and run it. False when there is
-    none."""
+    """Take the oldest queued task, or else what waits of deliveries or turns, and run it. False
+    when there is none."""
     row = OrmQ.objects.order_by("id").first()
+    if row is None and Delivery.objects.waiting().exists():
+        tasks.react()
+        return True
     if row is None:
         return run_next_turn()
     if OrmQ.objects.filter(id=row.id).delete()[0]:

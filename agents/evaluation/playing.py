@@ -16,9 +16,10 @@ from agents.evaluation.outcome import LedgerLine, Played, Use
 from agents.evaluation.person import TaskUser
 from agents.evaluation.sandbox import Sandbox
 from agents.evaluation.tasks import POLICY, Head, Task, Turn, User
+from agents.inbound import reactions
 from agents.models import ToolCall, Turn as TurnRow
 from audit.models import ExecutedAgentAction
-from integrations.models import ModelCall
+from integrations.models import Delivery, ModelCall
 from integrations.network import http
 
 CHAT_SECONDS = 24 * 3600.0
@@ -110,13 +111,22 @@ class Play:
         return response
 
     def _work_off(self) -> None:
-        """Run queued tasks, and those that follow from what they do, until none is left."""
+        """Run queued tasks and deliveries, and what follows from them, until nothing is left."""
         self.sandbox.settle()
-        while row := OrmQ.objects.order_by("id").first():
-            if OrmQ.objects.filter(id=row.id).delete()[0]:
-                task = row.task
-                task["func"](*task.get("args", ()), **task.get("kwargs", {}))
+        while self._work_off_one():
             self.sandbox.settle()
+
+    def _work_off_one(self) -> bool:
+        row = OrmQ.objects.order_by("id").first()
+        if row is None:
+            waits = Delivery.objects.waiting().exists()
+            if waits:
+                reactions.react_side_by_side()
+            return waits
+        if OrmQ.objects.filter(id=row.id).delete()[0]:
+            task = row.task
+            task["func"](*task.get("args", ()), **task.get("kwargs", {}))
+        return True
 
     def _look(self, base: state.State) -> None:
         """Keep what the task is judged by."""

@@ -179,4 +179,4 @@ def _again(account: AccountRef, item_id: str, *, now: datetime) -> ItemEvent | N
 
 
 def _found_by_itself(delivery_id: UUID) -> None:
-    """`agents.inbound.reactions.react_side_by_side` goes on to what is queued."""
+    """`agents.inbound.reactions.react_side_by_side` goes on to what waits."""

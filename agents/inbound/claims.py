@@ -96,7 +96,7 @@ def claim(delivery_id: UUID, *, held: bool = False) -> Claimed | None:
 
 
 def claim_queued(most: int, *, large: bool) -> list[Claimed]:
-    """Take deliveries whose tasks wait in the queue, fairly, at most so many, and one `large`
+    """Take deliveries that wait (`Deliveries.waiting`), fairly, at most so many, and one `large`
     among them at most, if there may be any. One that was postponed is none of them: it is queued
     again when its wait is over."""
     if most < 1:

@@ -1,4 +1,4 @@
-"""Webhooks in: a verified event is stored, with the task that works it through, in one statement.
+"""Webhooks in: a verified event is stored in one statement, and is in the queue with that.
 
 Most changes of a mail are the assistant's own, and word of them comes while the mail's turn is
 still at work. Such an event waits for the end of the turn. Where it tells of own actions that are
@@ -7,7 +7,6 @@ somebody else's, each cost twelve statements.
 """
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -15,10 +14,10 @@ from django.db import connection
 
 from integrations.contracts.events import ItemEvent
 from integrations.database import clock
-from integrations.database.queue import ADD_TASK, NOTIFY, QueuedTask
+from integrations.database.notices import TASKS
 from integrations.llm import telemetry
 from integrations.models import Delivery
-from integrations.web.webhooks import QUEUE_PATIENCE, Refused
+from integrations.web.webhooks import Refused
 
 OWN_ACTION = "own_action"
 TURN_AT_WORK = "turn_at_work"
@@ -58,38 +57,33 @@ delivery AS (
         %(source_id)s, %(body)s::jsonb, CASE what WHEN 'own' THEN 'skipped' ELSE 'queued' END,
         CASE what WHEN 'own' THEN '{OWN_ACTION}' WHEN 'waits' THEN '{TURN_AT_WORK}' ELSE '' END,
         0, 0, FALSE,
-        CASE what WHEN 'new' THEN %(until)s WHEN 'waits' THEN %(soon)s END::timestamptz, %(now)s,
+        CASE what WHEN 'new' THEN %(now)s WHEN 'waits' THEN %(soon)s END::timestamptz, %(now)s,
         CASE what WHEN 'own' THEN %(now)s END::timestamptz
     FROM place, news
     ON CONFLICT (organisation_id, webhook_id) DO NOTHING
     RETURNING id, state, reason
-),
-task AS ({ADD_TASK.format(condition="FROM delivery WHERE state = 'queued' AND reason = ''")})
+)
 SELECT organisation_id, (SELECT id FROM delivery), (SELECT reason FROM delivery),
-    (SELECT {NOTIFY} FROM task)
+    (SELECT pg_notify('{TASKS}', '') FROM delivery WHERE state = 'queued' AND reason = '')
 FROM place
 """  # noqa: S608  # only constants
 
 
-def accept_delivery(
-    *, slug: str, webhook_id: str, event: ItemEvent, pack: Callable[[UUID], QueuedTask]
-) -> tuple[UUID, bool]:
-    """Store one verified event and queue its work, both or neither.
+def accept_delivery(slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
+    """Store one verified event, to be worked through.
 
-    Returns the delivery's id and whether it is new: the same webhook id again stores and
-    queues nothing. An unknown user is stored too, so that every accepted event is accounted
+    Returns the delivery's id and whether it is new: the same webhook id again stores
+    nothing. An unknown user is stored too, so that every accepted event is accounted
     for. Raises Refused when the organisation does not exist. One statement for what is new.
     """
     id = uuid4()
     with telemetry.span(
         "accept", "delivery", of=id, begins=True, delivery_id=str(id), source=event.source
     ):
-        return _store(id, slug, webhook_id, event, pack(id))
+        return _store(id, slug, webhook_id, event)
 
 
-def _store(
-    id: UUID, slug: str, webhook_id: str, event: ItemEvent, task: QueuedTask
-) -> tuple[UUID, bool]:
+def _store(id: UUID, slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
     now = clock.now()
     version = (event.data or {}).get("version")
     with connection.cursor() as cursor:
@@ -106,9 +100,7 @@ def _store(
                 "version": version if type(version) is int else None,
                 "body": json.dumps(event.model_dump(mode="json", exclude_none=True)),
                 "now": now,
-                "until": now + QUEUE_PATIENCE,
                 "soon": now + WAIT,
-                **task.values(),
             },
         )
         row = cursor.fetchone()

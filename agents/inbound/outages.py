@@ -12,12 +12,12 @@ import logging
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from agents.inbound import inbound
 from integrations.models import Delivery, Outage
 from integrations.network.retries import PATIENCE, is_given_up, pause
-from integrations.web.webhooks import QUEUE_PATIENCE
 
 log = logging.getLogger(__name__)
 TAKEN_BACK = 500  # a sweep
@@ -25,6 +25,8 @@ OTHER_AFTER = 5  # tries of the oldest
 
 # Deliveries of an account that waits.
 HELD = Exists(Outage.objects.filter(account_id=OuterRef("account_id")))
+# Those that a worker had, or that were postponed: the others wait in the queue.
+AWAY = Q(state=Delivery.State.RUNNING) | Q(state=Delivery.State.QUEUED) & ~Q(reason="")
 UNFINISHED = Q(state__in=[Delivery.State.QUEUED, Delivery.State.RUNNING])
 
 
@@ -79,20 +81,24 @@ def set_alone(delivery_id: UUID, alone: bool) -> None:
     Delivery.objects.filter(id=delivery_id).update(is_alone=alone)
 
 
-def take_back(*, now: datetime) -> list[UUID]:
-    """Unfinished deliveries whose lease or wait has run out, oldest first, as queued ones, and one
-    of each account that is due to be tried. For a transaction in which they are queued again."""
-    rows = Delivery.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        UNFINISHED, ~HELD, lease_expires_at__lt=now
-    )
-    ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
-    Delivery.objects.filter(id__in=ids).update(
-        state=Delivery.State.QUEUED, reason="", lease_expires_at=now + QUEUE_PATIENCE
-    )
+def take_back(*, now: datetime) -> int:
+    """Queue deliveries whose lease or wait has run out, oldest first; how many."""
+    with transaction.atomic():
+        rows = Delivery.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+            AWAY, ~HELD, lease_expires_at__lt=now
+        )
+        ids = list(rows.order_by("received_at").values_list("id", flat=True)[:TAKEN_BACK])
+        return Delivery.objects.filter(id__in=ids).update(
+            state=Delivery.State.QUEUED, reason="", lease_expires_at=now
+        )
+
+
+def list_probes(*, now: datetime) -> list[UUID]:
+    """A delivery of each account that waits for what is away and is due to be tried."""
     due = Outage.objects.filter(due_at__lte=now).order_by("due_at")
     accounts = list(due.values_list("account_id", flat=True)[:TAKEN_BACK])
     probes = (_oldest(account_id, now=now) for account_id in accounts)
-    return ids + [probe for probe in probes if probe]
+    return [probe for probe in probes if probe]
 
 
 def _oldest(account_id: UUID, *, now: datetime) -> UUID | None:

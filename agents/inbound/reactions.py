@@ -80,32 +80,36 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="delivery")
 
 
-def react_side_by_side(delivery_id: UUID) -> None:
-    """Work through one delivery and, because a delivery mostly waits for its model, through others
-    of the queue beside it, up to DELIVERY_THREADS at once. None starts after the first fifth of
-    a task's time, or once the cluster is to stop.
+def react_side_by_side(first: UUID | None = None) -> None:
+    """Work through the deliveries that wait, with this one first if it is given, until none waits.
+    As a delivery mostly waits for its model, up to DELIVERY_THREADS are at work at once. None
+    starts after the first fifth of a task's time, or once the cluster is to stop.
 
     Large ones have a lane of their own: one at a time, and the first is taken for one. So the other
     threads are for what is small, however many large ones wait before it.
 
     Raises what broke first, when all of them have ended.
     """
-    work = _claim(delivery_id)
-    if work is None:
-        return  # what else is queued has tasks of its own
     until = time.monotonic() + settings.TASK_TIMEOUT_SECONDS / items.BEGUN_WITHIN
+    look_at = 0.0
     pool = _pool(settings.DELIVERY_THREADS)
     ended: set[Future[object]] = set()
-    lane: Future[object] = pool.submit(_in_thread, work)
-    at_work = {lane}
+    lane: Future[object] | None = None
+    if first and (work := _claim(first)):
+        lane = pool.submit(_in_thread, work)
+    at_work = {lane} if lane else set()
     try:
         while True:
-            if time.monotonic() < until and not stopping.is_stopping():
-                free = settings.DELIVERY_THREADS - len(at_work)
-                for claimed in claims.claim_queued(free, large=lane.done()):
+            now, free = time.monotonic(), settings.DELIVERY_THREADS - len(at_work)
+            looks = not at_work or now >= look_at
+            if looks and now < until and not stopping.is_stopping():
+                found = claims.claim_queued(free, large=lane is None or lane.done())
+                for claimed in found:
                     taken: Future[object] = pool.submit(_in_thread, partial(_react, claimed))
                     at_work.add(taken)
                     lane = taken if claimed.is_large else lane
+                # Where fewer were found than there is room for, nobody else waits by now.
+                look_at = now if len(found) == free else now + LOOK_SECONDS
             if not at_work:
                 break
             done, at_work = wait(at_work, LOOK_SECONDS, return_when=FIRST_COMPLETED)

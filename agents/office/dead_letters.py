@@ -5,12 +5,10 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from agents.models import Turn
-from agents.tasks import queue_delivery
+from integrations.database import clock
 from integrations.models import Delivery
-from integrations.web.webhooks import QUEUE_PATIENCE
 
 AGAIN = Q(state=Delivery.State.DEAD) | Q(reason=Delivery.STOPPED)
 
@@ -26,11 +24,10 @@ def queue_again(delivery_ids: Iterable[UUID]) -> int:
     for delivery_id in delivery_ids:
         with transaction.atomic():
             given_up = Delivery.objects.filter(AGAIN, id=delivery_id)
-            if not given_up.queue_again(from_=timezone.now() + QUEUE_PATIENCE):
+            if not given_up.queue_again(from_=clock.now()):
                 continue
             Turn.objects.filter(delivery_id=delivery_id, state=Turn.State.FAILED).update(
                 state=Turn.State.QUEUED, ending="", error_code="", attempts=0, finished_at=None
             )
-            queue_delivery(delivery_id)
             queued += 1
     return queued

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, close_old_connections, connections
 from django.db.models import Model, QuerySet
-from django_q.models import OrmQ
 
 from agents.models import Turn
+from integrations.models import Delivery
 
 
-async def tasks_reach(most: int) -> bool:
-    """Whether so many tasks wait in the queue, those of webhooks among them."""
-    return await _ask(OrmQ.objects.all, most)
+async def deliveries_reach(most: int) -> bool:
+    """Whether so many deliveries wait for a worker."""
+    return await _ask(Delivery.objects.waiting, most)
 
 
 async def turns_reach(most: int) -> bool:

@@ -18,7 +18,6 @@ from integrations.credentials import credentials
 from integrations.database import clock
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Credential, Delivery
-from integrations.web.webhooks import QUEUE_PATIENCE
 
 DUE_AT_ONCE = 200  # a sweep
 
@@ -73,7 +72,7 @@ def store(
             "source": event.source,
             "source_id": event.source_id,
             "body": event.model_dump(mode="json", exclude_none=True),
-            "lease_expires_at": clock.now() + QUEUE_PATIENCE,
+            "lease_expires_at": clock.now(),
         },
     )
     if new:

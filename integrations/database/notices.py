@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from psycopg.conninfo import conninfo_to_dict
 
+TASKS = "remit_tasks"  # the channel of the task cluster: a task or a delivery waits
 _PARAMETERS = ("host", "port", "dbname", "user", "password", "service", "passfile", "sslmode")
 
 

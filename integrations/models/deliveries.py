@@ -12,7 +12,12 @@ from integrations.models.accounts import Account, Organisation
 
 
 class Deliveries(models.QuerySet["Delivery"]):
-    """What was done with deliveries, and those that may be worked through once more."""
+    """What was done with deliveries, and those that may be worked through now or once more."""
+
+    def waiting(self) -> "Deliveries":
+        """Those that a worker may take now: queued, not postponed, and of no account that waits
+        for what is away."""
+        return self.filter(state=Delivery.State.QUEUED, reason="", account__outage=None)
 
     def count_fates(self) -> dict[str, int]:
         """How many an agent or a pattern worked through, were only read, were left alone, are
@@ -30,8 +35,8 @@ class Deliveries(models.QuerySet["Delivery"]):
         )
 
     def queue_again(self, *, from_: datetime) -> int:
-        """Queue them with all their tries again, to be taken up by the sweep from then on; how many
-        they are."""
+        """Queue them with all their tries again; how many they are. They count as waiting from
+        then on."""
         return self.update(
             state=Delivery.State.QUEUED,
             reason="",

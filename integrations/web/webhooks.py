@@ -7,7 +7,6 @@ later reads the event again and decides.
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -31,8 +30,6 @@ Accept = Callable[[str, str, ItemEvent], tuple[UUID, bool]]
 Kind = Literal["created", "updated", "deleted"]
 MAX_ID_LENGTH = 200
 SIGNATURE_SECONDS = 300  # on either side of now, as the library of Standard Webhooks has it
-# The queue holds every accepted delivery; only one that it lost is queued again after this.
-QUEUE_PATIENCE = timedelta(minutes=30)
 
 
 class Refused(Exception):

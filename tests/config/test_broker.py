@@ -10,14 +10,21 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection, connections, transaction
+from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ
+from django_q.signing import SignedPackage
 from django_q.tasks import async_task
 from pytest_django import DjangoAssertNumQueries
 
-from config.broker import Broker
+from agents import tasks
+from agents.inbound import claims
+from config.broker import Broker, Task
 from config.local import state
+from integrations.models import Outage
+from tests.agents.inbound.test_claims import arrive
 from tests.database import unpooled
+from tests.knowledge.office import account
 from tests.program import own_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,9 +120,9 @@ def test_an_acknowledged_task_is_gone(broker: Broker) -> None:
 def test_two_workers_never_get_one_task(broker: Broker) -> None:
     expected = {broker.enqueue(f"task {index}") for index in range(60)}
 
-    def drain(_: int) -> list[int]:
+    def drain(_: int) -> list[int | None]:
         mine = Broker(list_key="tests")
-        taken: list[int] = []
+        taken: list[int | None] = []
         try:
             while tasks := mine.dequeue():
                 taken += [number for number, _ in tasks]
@@ -127,7 +134,48 @@ def test_two_workers_never_get_one_task(broker: Broker) -> None:
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(drain, range(2))
 
-    assert sorted(first + second) == sorted(expected)
+    assert len(first + second) == len(expected)
+    assert {*first, *second} == expected
+
+
+def test_while_deliveries_wait_each_look_gives_out_their_task_beside_another(
+    broker: Broker, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    owner = account()
+    arrive(owner, "m1", "ann@a.example")
+    number = broker.enqueue("payload")
+
+    first, (none, payload) = broker.dequeue() or []
+    assert (first, none) == ((number, "payload"), None)
+    assert SignedPackage.loads(payload)["func"] is tasks.react
+    with django_assert_num_queries(1):
+        [(none, _)] = broker.dequeue() or []
+    assert none is None
+
+    Outage.objects.create(account_id=owner.id, code="status_503", due_at=timezone.now())
+    assert broker.dequeue() is None
+    Outage.objects.all().delete()
+    assert [one.body["source_id"] for one in claims.claim_queued(8, large=True)] == ["m1"]
+    assert broker.dequeue() is None
+
+
+def test_a_waiting_worker_is_woken_by_a_delivery(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert broker.dequeue() is None  # it listens from now on
+    monkeypatch.setattr(Conf, "POLL", 600)
+    owner = account()
+
+    def wait() -> list[Task] | None:
+        try:
+            return broker.dequeue()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        woken = pool.submit(wait)
+        arrive(owner, "m1", "ann@a.example")
+        assert [number for number, _ in woken.result(timeout=60) or []] == [None]
 
 
 def test_tasks_of_another_queue_are_left_alone(broker: Broker) -> None:
@@ -143,7 +191,7 @@ def test_a_waiting_worker_is_woken_by_a_commit(
     assert broker.dequeue() is None  # it listens from now on
     monkeypatch.setattr(Conf, "POLL", 600)
 
-    def wait() -> list[tuple[int, str]] | None:
+    def wait() -> list[Task] | None:
         try:
             return broker.dequeue()
         finally:

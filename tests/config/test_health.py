@@ -17,10 +17,12 @@ from audit.ledger.ledger import append
 from audit.seals import progress
 from config import health
 from integrations.llm.circuit import FAILURES, circuit_of
-from integrations.models import Account, Organisation, Outage, Upstream
+from integrations.models import Account, Delivery, Organisation, Outage, Upstream
+from tests.agents.inbound.test_claims import arrive
 from tests.agents.waiting import turn_of
 from tests.audit.databases import connected, fresh_database
 from tests.audit.entries import entry
+from tests.knowledge.office import account
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 AGO = timedelta(minutes=6)
@@ -112,6 +114,17 @@ def test_a_task_that_waits_for_minutes_is_said_and_one_that_is_worked_on_is_not(
     OrmQ.objects.update(lock=timezone.now() - AGO)
     assert ready(client) == (200, "degraded", ["queue_grows"])
     OrmQ.objects.update(lock=timezone.now() + AGO)  # taken
+    assert ready(client)[2] == []
+
+
+def test_a_delivery_that_nobody_takes_is_said_and_one_that_is_postponed_is_not(
+    client: Client,
+) -> None:
+    arrive(account(), "m1", "ann@a.example")
+    assert ready(client)[2] == []
+    Delivery.objects.update(lease_expires_at=timezone.now() - AGO)
+    assert ready(client) == (200, "degraded", ["queue_grows"])
+    Delivery.objects.update(reason="in_work")
     assert ready(client)[2] == []
 
 

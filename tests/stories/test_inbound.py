@@ -14,9 +14,9 @@ from django_q.models import OrmQ
 
 from agents import tasks
 from agents.inbound import inbound, reactions
+from agents.inbound.intake import accept_delivery
 from agents.journal.leases import Lease
 from agents.models import Turn
-from agents.tasks import accept_delivery
 from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
 from guardrails.execute import switches

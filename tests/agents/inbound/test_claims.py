@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from agents.inbound import claims
-from agents.tasks import accept_delivery
+from agents.inbound.intake import accept_delivery
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.models import Delivery

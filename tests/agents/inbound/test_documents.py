@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents import tasks
+from agents.inbound import intake
 from agents.models import Turn
 from audit.ledger.ids import uuid7
 from audit.models import ExecutedAgentAction
@@ -58,7 +58,7 @@ def test_a_document_is_filed_once_and_what_the_agent_filed_starts_nothing(office
     first = Delivery.objects.get(kind="created")
     assert first.state == "processed"
     event = ItemEvent.model_validate(first.body)
-    tasks.accept_delivery("default", "again", event)
+    intake.accept_delivery("default", "again", event)
     office.drain()
     again = Delivery.objects.get(webhook_id="again")
     assert (again.state, again.reason) == ("skipped", "stale")

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from agents import tasks
-from agents.inbound import missed
+from agents.inbound import intake, missed
 from agents.journal.suggestions import load_suggested
 from agents.models import Step, Turn
 from audit.ledger.ids import uuid7
@@ -89,7 +89,7 @@ def test_an_invitation_is_looked_at_once_and_a_person_sees_what_it_collides_with
 
     first = Delivery.objects.get(turn=turn)
     event = ItemEvent.model_validate(first.body)
-    tasks.accept_delivery("default", "again", event)  # by another way
+    intake.accept_delivery("default", "again", event)  # by another way
     office.control("PATCH", f"/users/maya/events/{id}", json={"location": "Room 4"})
     office.settle_webhooks()
     office.drain()
@@ -203,7 +203,7 @@ def test_an_invitation_that_only_a_sync_brought_is_looked_at_once(office: Office
     turn = Turn.objects.get()
     assert turn.delivery is not None
     event = ItemEvent.model_validate(turn.delivery.body)
-    tasks.accept_delivery("default", "late", event)  # the webhook, after all
+    intake.accept_delivery("default", "late", event)  # the webhook, after all
     assert tasks.queue_missed(now=now + LATER) == 0
     office.drain()
     assert Turn.objects.count() == 1

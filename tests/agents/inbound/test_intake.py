@@ -4,11 +4,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django_q.models import OrmQ
 
-from agents.inbound.intake import let_go
+from agents.inbound.intake import accept_delivery, let_go
 from agents.models import Turn
-from agents.tasks import accept_delivery
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.models import Delivery
@@ -79,7 +77,6 @@ def test_word_of_an_own_action_that_is_stored_is_skipped_in_one_statement(
     delivery = take_in(owner, version=version)
 
     assert how(delivery) == ("skipped", "own_action", True)
-    assert not OrmQ.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +99,7 @@ def test_what_may_be_anybodys_is_queued(
     delivery = take_in(owner, kind=kind, version=version)
 
     assert how(delivery) == ("queued", "", False)
-    assert OrmQ.objects.count() == 1
+    assert list(Delivery.objects.waiting()) == [delivery]
 
 
 def test_what_comes_while_the_mails_turn_is_at_work_waits_for_its_end(owner: AccountRef) -> None:
@@ -110,7 +107,7 @@ def test_what_comes_while_the_mails_turn_is_at_work_waits_for_its_end(owner: Acc
     early = [take_in(owner, version=number) for number in (2, 3, 4)]
     odd = [take_in(owner, version=version) for version in ("3", None, [3], 10**30)]
     assert {how(one) for one in (*early, *odd)} == {("queued", "turn_at_work", False)}
-    assert not OrmQ.objects.exists()
+    assert not Delivery.objects.waiting().exists()
     store(owner, own_since=2, version=3)
 
     let_go(owner.id, "m1")

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from agents import tasks
-from agents.inbound import missed
+from agents.inbound import intake, missed
 from agents.journal.suggestions import load_suggested
 from agents.models import Step, Turn
 from audit.ledger.ids import uuid7
@@ -74,7 +74,7 @@ def test_component_priority_and_a_repeated_issue_are_suggested_once_and_nothing_
     assert office.calls() == []
 
     event = ItemEvent.model_validate(Delivery.objects.get(source_id=first).body)
-    tasks.accept_delivery("default", "again", event)
+    intake.accept_delivery("default", "again", event)
     office.control("PATCH", f"/users/maya/issues/{first}", json={"priority": "low"})
     office.settle_webhooks()
     office.drain()

@@ -1,21 +1,28 @@
 import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
-from django_q.models import OrmQ
+from django.utils import timezone
 
 from agents.models import Turn
 from agents.turns import opening
-from config.door.backlogs import tasks_reach, turns_reach
-from integrations.models import Account, Organisation
+from config.door.backlogs import deliveries_reach, turns_reach
+from integrations.models import Account, Delivery, Organisation, Outage
+from tests.agents.inbound.test_claims import arrive
+from tests.knowledge.office import account
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_tasks_in_the_queue_are_counted_up_to_the_limit() -> None:
-    OrmQ.objects.bulk_create(OrmQ(key="remit", payload="x") for _ in range(3))
+def test_deliveries_that_wait_are_counted_up_to_the_limit_and_postponed_ones_are_not() -> None:
+    owner = account()
+    for number in range(4):
+        arrive(owner, str(number), "ann@a.example")
+    Delivery.objects.filter(source_id="3").update(reason="status_503")
 
-    assert async_to_sync(tasks_reach)(3)
-    assert not async_to_sync(tasks_reach)(4)
+    assert async_to_sync(deliveries_reach)(3)
+    assert not async_to_sync(deliveries_reach)(4)
+    Outage.objects.create(account_id=owner.id, code="status_503", due_at=timezone.now())
+    assert not async_to_sync(deliveries_reach)(1)
 
 
 def test_turns_that_wait_are_counted_and_those_that_run_are_not() -> None:
@@ -43,9 +50,9 @@ def test_turns_that_wait_are_counted_and_those_that_run_are_not() -> None:
 
 def test_a_database_that_does_not_answer_is_no_full_queue() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE django_q_ormq RENAME TO hidden")
+        cursor.execute("ALTER TABLE integrations_delivery RENAME TO hidden")
     try:
-        assert not async_to_sync(tasks_reach)(1)
+        assert not async_to_sync(deliveries_reach)(1)
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE hidden RENAME TO django_q_ormq")
+            cursor.execute("ALTER TABLE hidden RENAME TO integrations_delivery")
