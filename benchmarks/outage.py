@@ -56,7 +56,8 @@ def is_quiet() -> bool:
     from integrations.models import Delivery
 
     running = Delivery.objects.filter(state=Delivery.State.RUNNING)
-    return not running.exists() and not OrmQ.objects.exists()
+    waiting = Delivery.objects.waiting()
+    return not (running.exists() or waiting.exists() or OrmQ.objects.exists())
 
 
 def step(by: timedelta) -> None:

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Q
 
+from agents.inbound import intake
 from agents.journal.leases import Heartbeat
 from integrations.contracts import AccountRef
 from integrations.database import clock
@@ -48,6 +49,21 @@ _CLAIM_FREE = _CLAIM.format(
     FOR UPDATE
 """  # noqa: S608  # only constants
 )
+_OF_ENDED = """
+    SELECT account_id, source_id FROM ended WHERE NOT EXISTS (
+        SELECT FROM agents_turn t WHERE t.state = 'running'
+            AND (t.account_id, t.item_source_id) = (ended.account_id, ended.source_id))
+"""
+# The attempt number is the fence: a slower process that lost its lease changes nothing.
+_FINISH = f"""
+WITH ended AS (
+    UPDATE integrations_delivery SET state = %(state)s, reason = %(reason)s,
+        lease_expires_at = NULL, finished_at = %(now)s
+    WHERE id = %(id)s AND attempts = %(attempts)s AND state = 'running'
+    RETURNING account_id, source_id
+)
+{intake.LET_GO.format(item=_OF_ENDED)}
+"""  # noqa: S608  # only constants
 # Fairly: first one of each account that has none at work, and of its senders one each. So nobody's
 # flood, however slowly it is read, keeps others waiting for more than what is at work.
 _LANE = f"""
@@ -153,6 +169,19 @@ def _renew(claims: Collection[tuple[UUID, int]]) -> None:
 
 
 HEARTBEAT = Heartbeat(_renew)
+
+
+def finish(delivery: Claimed, state: Delivery.State, reason: str) -> None:
+    """It has ended, and so has what else waits for its item's turn, or is free. One statement."""
+    given = {
+        "id": delivery.id,
+        "attempts": delivery.attempts,
+        "state": state,
+        "reason": reason,
+        "now": clock.now(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FINISH, given)
 
 
 def release(

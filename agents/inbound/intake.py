@@ -114,7 +114,8 @@ def _store(id: UUID, slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID
     return id, True
 
 
-_LET_GO = f"""
+# What waits for the item's turn is skipped where it tells of own actions alone, and else is free.
+LET_GO = f"""
 UPDATE integrations_delivery d SET
     state = CASE WHEN own.is_all THEN 'skipped' ELSE 'queued' END,
     reason = CASE WHEN own.is_all THEN '{OWN_ACTION}' ELSE '' END,
@@ -125,17 +126,17 @@ FROM integrations_delivery it, LATERAL (
         SELECT FROM knowledge_item i
         WHERE (i.account_id, i.source, i.source_id) = (it.account_id, it.source, it.source_id)
             AND i.deleted_at IS NULL
-            AND it.body #> '{{data,version}}'
+            AND it.body #> '{{{{data,version}}}}'
                 BETWEEN to_jsonb(i.own_since) AND to_jsonb(i.source_version)
     ) AS is_all
 ) own
-WHERE d.id = it.id AND it.account_id = %(account)s AND it.source_id = %(item)s
-    AND d.state = 'queued' AND d.reason = '{TURN_AT_WORK}'
+WHERE d.id = it.id AND d.state = 'queued' AND d.reason = '{TURN_AT_WORK}'
+    AND (it.account_id, it.source_id) = ({{item}})
 """  # noqa: S608  # only constants
+_LET_GO = LET_GO.format(item="%(account)s, %(item)s")
 
 
 def let_go(account_id: UUID, item_id: str) -> None:
-    """The item's turn has ended: what waited for it is skipped where it tells of own actions
-    alone, and else is free. One statement."""
+    """The item's turn has ended, and there is no delivery that ends with it. One statement."""
     with connection.cursor() as cursor:
         cursor.execute(_LET_GO, {"account": account_id, "item": item_id, "now": clock.now()})

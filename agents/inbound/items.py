@@ -138,7 +138,6 @@ def _react_to_mail(
         return DUPLICATE
     run = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
     state, why = _run_turn(turn_id, lease, run)
-    intake.let_go(account.id, email.id)
     if state == Delivery.State.PROCESSED:
         thread_status.keep(_cause(delivery), account, email, policy=policy, turn_id=str(turn_id))
         drafts.tidy(delivery, account, email)
@@ -181,7 +180,6 @@ def _react(
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     result = _run_turn(turn_id, lease, run)
     again.note_turn(account, item)
-    intake.let_go(account.id, item.id)
     return result
 
 

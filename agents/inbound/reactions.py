@@ -185,10 +185,7 @@ def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> No
 
 def _finish(delivery: Claimed, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
     telemetry.note(ending=str(state), reason=reason)
-    # The attempt number is the fence: a slower process that lost its lease changes nothing.
-    Delivery.objects.filter(
-        id=delivery.id, attempts=delivery.attempts, state=Delivery.State.RUNNING
-    ).update(state=state, reason=reason, lease_expires_at=None, finished_at=clock.now())
+    claims.finish(delivery, state, reason)
     if state == Delivery.State.DEAD:
         inbound.give_up([delivery.id], reason)
     if probe and delivery.account:

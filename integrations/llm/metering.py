@@ -41,11 +41,12 @@ WHERE organisation_id = %s
 _COLUMNS = """organisation_id, external_user_id, account_id, run_id, purpose, model, prompt_tokens,
     cached_tokens, answer_tokens, cost, latency_ms, error_code, at"""
 # For a statement that stores what the calls led to, too.
-RECORD = f"""
+_RECORD = f"""
 INSERT INTO integrations_modelcall ({_COLUMNS})
-SELECT {_COLUMNS}
-FROM jsonb_populate_recordset(NULL::integrations_modelcall, %(model_calls)s::jsonb)
+SELECT {_COLUMNS} FROM jsonb_populate_recordset(NULL::integrations_modelcall, {{calls}}::jsonb)
 """  # noqa: S608  # only constants
+RECORD = _RECORD.format(calls="%(model_calls)s")
+RECORD_IN_PLACE = _RECORD.format(calls="%s")  # where the values have no names
 _USED_BY_RUN = """
 SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
     coalesce(sum(answer_tokens), 0), coalesce(sum(cost), 0)
@@ -107,7 +108,11 @@ class Calls:
 
     def values(self) -> dict[str, str]:
         """What a statement with RECORD in it is given."""
-        return {"model_calls": json.dumps(self._rows, default=str)}
+        return {"model_calls": self.dump()}
+
+    def dump(self) -> str:
+        """What RECORD_IN_PLACE is given."""
+        return json.dumps(self._rows, default=str)
 
     def forget(self) -> None:
         """They are written down now."""

@@ -113,17 +113,18 @@ def ingest(
         if outcome := _refresh(target, parsed, stored) or _touch(target, parsed):
             return outcome
         texts = fetching.fetch(account, parsed.files, known={}, files=files)
-    content = _content(
-        account,
-        parsed.with_files(texts),
-        texts,
-        stored=stored,
-        ready=lookup.vectors,
-        wanted=absent.passages if absent and not texts else None,
-        deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
-    )
-    is_new = stored is None and parsed.content_type != "event"
-    return (_store(target, content) if is_new else None) or _write(target, content)
+    with metering.gathered() as calls:
+        content = _content(
+            account,
+            parsed.with_files(texts),
+            texts,
+            stored=stored,
+            ready=lookup.vectors,
+            wanted=absent.passages if absent and not texts else None,
+            deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
+        )
+        is_new = stored is None and parsed.content_type != "event"
+        return (_store(target, content, calls) if is_new else None) or _write(target, content)
 
 
 def _texts(
@@ -153,7 +154,7 @@ def _content(
 ) -> _Content:
     wanted = passages.split_passages(parsed) if wanted is None else wanted
     payer = enrichment.build_payer(account)
-    with _asking, metering.gathered():
+    with _asking:
         return _Content(
             parsed=parsed,
             files=files,
@@ -274,7 +275,7 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
 
 
-def _store(target: _Target, content: _Content) -> IngestOutcome | None:
+def _store(target: _Target, content: _Content, calls: metering.Calls) -> IngestOutcome | None:
     """As a new item; None when it is there by now."""
     row = _fresh(target)
     if not new_items.store(
@@ -285,6 +286,7 @@ def _store(target: _Target, content: _Content) -> IngestOutcome | None:
         passages=content.passages,
         vectors=content.vectors,
         subjects=content.reading.subjects,
+        calls=calls,
     ):
         return None
     return IngestOutcome(state="created", item_id=row.id, summary=row.summary)

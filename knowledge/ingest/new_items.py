@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models.expressions import RawSQL
 
 from integrations.contracts import AccountRef
+from integrations.llm import metering
 from knowledge.ingest import write_counts
 from knowledge.ingest.mentions import replace_mentions
 from knowledge.ingest.passages import Passage, Vectors
@@ -52,6 +53,10 @@ _CONTENT = """
         JOIN jsonb_to_recordset(%s::jsonb) given (model text, digest text, vector halfvec)
             USING (digest)
     )"""
+
+# What models used for it is spent, whether or not there is such an item by now.
+_CALLS = f"""
+    model_calls AS ({metering.RECORD_IN_PLACE})"""
 
 # Everyone whom it mentions is known, by the name that it gives them, or is new: then nothing is to
 # be done for the first but to keep them from being deleted as orphans meanwhile, and the others are
@@ -125,8 +130,10 @@ def store(
     passages: Sequence[Passage],
     vectors: Vectors,
     subjects: Sequence[Subject],
+    calls: metering.Calls,
 ) -> bool:
     """Whether it was stored: not if there is such an item by now, and then nothing was changed.
+    The calls of models for it are written down with it, where that takes no second statement.
 
     `row` is filled, `search` is its search column (`indexing.index`), and it is no event: times of
     events depend on others'. Call it outside of any transaction that has locked something.
@@ -161,8 +168,11 @@ def store(
     # Of one who is mentioned twice it takes more to know which name counts.
     simple = len({(one.kind, one.key) for one in subjects}) == len(subjects)
     at_once = _statement(search.sql, all_there=True)
-    if simple and _ran(at_once, [*people, *content, json.dumps(counts)]):
-        return True
+    if simple:
+        is_stored = _ran(at_once, [calls.dump(), *people, *content, json.dumps(counts)])
+        calls.forget()
+        if is_stored:
+            return True
     with transaction.atomic():
         if not _ran(_statement(search.sql, all_there=False), content):
             return False
@@ -180,7 +190,7 @@ def _statement(search: str, *, all_there: bool) -> str:
         file_columns=", ".join(_FILE_COLUMNS),
         file_values=", ".join(f"given.{name}" for name in _FILE_COLUMNS),
     )
-    parts = [_PEOPLE, content, _MENTIONS] if all_there else [content]
+    parts = [_CALLS, _PEOPLE, content, _MENTIONS] if all_there else [content]
     return f"WITH {','.join(parts)} SELECT id FROM item"  # noqa: S608  # only constants
 
 

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, connections
 from django.utils import timezone
-from django_q.models import OrmQ
 from psycopg import sql
 
 from agents import tasks
@@ -320,7 +319,6 @@ def test_a_delivery_that_kills_its_worker_again_and_again_is_set_aside(
 def test_the_lease_of_a_mail_is_renewed_while_it_is_read_in(office: Office, settings: Any) -> None:
     settings.TURN_LEASE_SECONDS = 0.6
     arrive(office, 1)
-    OrmQ.objects.all().delete()
     taken: list[bool] = []
 
     def answer(_: Any) -> Reply:

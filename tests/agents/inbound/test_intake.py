@@ -1,10 +1,12 @@
 """What tells of the assistant's own actions is stored and needs no work."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from agents.inbound import claims
 from agents.inbound.intake import accept_delivery, let_go
 from agents.models import Turn
 from integrations.contracts import AccountRef
@@ -118,6 +120,29 @@ def test_what_comes_while_the_mails_turn_is_at_work_waits_for_its_end(owner: Acc
         ("queued", "", False),
     ]
     assert {how(one) for one in odd} == {("queued", "", False)}
+
+
+def test_a_delivery_that_ends_lets_go_what_waits_for_its_mail_once_no_turn_is_at_work(
+    owner: AccountRef,
+) -> None:
+    other = take_in(owner)
+    turn = begin_turn(owner)
+    waits = take_in(owner, version=2)
+    store(owner, own_since=2, version=3)
+    [claimed] = claims.claim_queued(8, large=True)
+
+    claims.finish(claimed, Delivery.State.PROCESSED, "")
+    assert how(other) == ("processed", "", True)
+    assert how(waits) == ("queued", "turn_at_work", False)
+
+    last = take_in(owner, kind="created")
+    [claimed] = claims.claim_queued(8, large=True)
+    Turn.objects.filter(id=turn.id).update(state=Turn.State.FINISHED)
+    claims.finish(replace(claimed, attempts=9), Delivery.State.PROCESSED, "")  # lost its lease
+    assert (how(last)[0], how(waits)[0]) == ("running", "queued")
+
+    claims.finish(claimed, Delivery.State.PROCESSED, "")
+    assert (how(last)[0], how(waits)) == ("processed", ("skipped", "own_action", True))
 
 
 def test_of_another_mail_or_account_nothing_is_let_go(owner: AccountRef) -> None:

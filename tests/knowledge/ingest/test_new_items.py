@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from integrations.contracts import AccountRef, AnyItem
-from integrations.models import Organisation
+from integrations.models import ModelCall, Organisation
 from knowledge.ingest import write_counts
 from knowledge.ingest.ingest import forget
 from knowledge.models import (
@@ -33,6 +33,12 @@ WRITTEN = (
     ("knowledge_entity", False),  # of people known already none is made
     *((table, known) for known in (False, True) for table in ROWS),
 )
+
+
+def list_calls(owner: AccountRef) -> list[str]:
+    """What models were asked for, by what is written down."""
+    calls = ModelCall.objects.filter(account_id=owner.id)
+    return sorted(calls.values_list("purpose", flat=True))
 
 
 def rich(**fields: Any) -> AnyItem:
@@ -106,11 +112,12 @@ def test_an_item_is_one_statement(
     if known:
         take(owner, email())
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         take(owner, email(id="m2"))
 
     assert Entity.objects.count() == 2
     assert Mention.objects.filter(item__source_id="m2").count() == 2
+    assert list_calls(owner) == sorted(["embedding", "ingest"] * (2 if known else 1))
 
 
 @contextmanager
@@ -133,12 +140,14 @@ def test_a_new_item_is_there_with_all_of_it_or_not_at_all(
     owner = account()
     if known:
         take(owner, rich(id="m0"))
+    asked = list_calls(owner)
     before = [list(m.objects.order_by("pk").values()) for m in (Item, Entity, WriteCount)]
 
     with broken(table), pytest.raises(DatabaseError):
         take(owner, rich())
 
     assert [list(m.objects.order_by("pk").values()) for m in (Item, Entity, WriteCount)] == before
+    assert list_calls(owner) == sorted(["embedding", "ingest", *asked])  # that is spent
     assert not Chunk.objects.exclude(item__source_id="m0").exists()
     assert not Mention.objects.exclude(item__source_id="m0").exists()
     assert take(owner, rich()).state == "created"
