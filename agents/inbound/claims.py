@@ -117,7 +117,7 @@ def claim_queued(most: int, *, large: bool) -> list[Claimed]:
     again when its wait is over."""
     if most < 1:
         return []
-    given = {
+    given: dict[str, Any] = {
         "most": most,
         "most_large": int(large),
         "large": LARGE,
@@ -173,7 +173,7 @@ HEARTBEAT = Heartbeat(_renew)
 
 def finish(delivery: Claimed, state: Delivery.State, reason: str) -> None:
     """It has ended, and so has what else waits for its item's turn, or is free. One statement."""
-    given = {
+    given: dict[str, Any] = {
         "id": delivery.id,
         "attempts": delivery.attempts,
         "state": state,
