@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from django.core.signing import TimestampSigner
+from django.core import signing
 from django.test import override_settings
 
 from agents.models import Escalation, Message, Turn
@@ -67,7 +67,7 @@ def in_a_plan(desk: Desk, said: str) -> None:
         answer = desk.say("What is on today?")
     assert answer["plan"]["goals"][0]["steps"]
     is_dead(str(answer["plan"]))
-    token = TimestampSigner(salt=SALT).sign(answer["turn_id"])
+    token = signing.dumps([answer["turn_id"], "token:1"], salt=SALT)
     followed = desk.request("GET", f"/api/v1/turns/{answer['turn_id']}/events?token={token}").text
     assert "event: plan" in followed
     is_dead(followed)

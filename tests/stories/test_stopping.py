@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from django.conf import settings as configured
-from django.core.signing import TimestampSigner
+from django.core import signing
 
 from agents.models import Turn
 from agents.turns.streams import SALT
@@ -53,7 +53,7 @@ def web(log: Path) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
 
 def follow(origin: str, turn_id: Any, *, after: int = 0) -> Iterator[tuple[int, str, Any]]:
     """The events of a turn until the stream ends, by whichever side."""
-    token = TimestampSigner(salt=SALT).sign(str(turn_id))
+    token = signing.dumps([str(turn_id), "token:1"], salt=SALT)
     url = f"{origin}/api/v1/turns/{turn_id}/events?token={token}"
     headers = {"Last-Event-ID": str(after)} if after else {}
     event: dict[str, str] = {}
