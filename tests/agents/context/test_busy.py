@@ -54,6 +54,7 @@ def maya(model: ScriptedModel) -> Person:
     "text",
     [
         "Could we meet?",
+        "Look in the calendar first.",
         "Does Thursday suit you?",
         "Is tomorrow good?",
         "Call me at 3 pm.",
