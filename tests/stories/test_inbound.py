@@ -33,7 +33,6 @@ from knowledge.models import Item
 from tests.model_server import Failure, Message, calls
 from tests.office import Office, run_next_task
 from tests.stories.steps import classify, scripted
-from tests.stories.test_mailbox_traps import UNPROVED, put
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER = "You are Remit's mail reader."
@@ -128,25 +127,6 @@ def test_the_reader_of_a_mail_sees_its_thread_and_the_users_clock(office: Office
     account = office.account("maya", "gmail")
     long = mail_reader(account).email(mail["id"]).model_copy(update={"body_text": "y" * 9_000})
     assert len(inbound.build_context(account, long).text) == 6_000
-
-
-def test_what_the_user_corrected_is_what_the_next_like_mail_is_filed_by(office: Office) -> None:
-    """No pattern is there: the model is shown how like mail lies, and who touched it last."""
-    invoices, newsletter = label(office, "Invoices"), label(office, "Newsletter")
-
-    def filed(id: str, **changes: Any) -> set[str]:
-        put(office, id, subject=f"Your invoice {id} is ready", **changes)
-        return {invoices, newsletter} & set(office.mail(id)["labels"])
-
-    assert filed("17") == {invoices}
-    office.control("PATCH", "/users/maya/emails/17", json={"labels": ["INBOX", newsletter]})
-    office.settle_webhooks()
-    office.drain()
-
-    assert filed("18") == {newsletter}
-    assert filed("19") == {newsletter}  # what the agent has filed since changes nothing
-    assert filed("20", **{"from": "other@company.example"}) == {invoices}
-    assert filed("21", **UNPROVED) == {invoices}
 
 
 def test_the_second_status_of_a_thread_replaces_the_first(office: Office) -> None:

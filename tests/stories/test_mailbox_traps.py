@@ -276,6 +276,25 @@ def test_to_junk_threads_is_no_word_about_those_who_wrote_in_them(office: Office
     assert len(office.calls()) == before
 
 
+def test_the_next_like_mail_is_filed_as_the_user_corrected_the_last_one(office: Office) -> None:
+    """No pattern is there: the model is shown how like mail lies, and who touched it last."""
+    newsletter = "label_newsletter"
+
+    def filed(id: str, **changes: Any) -> set[str]:
+        put(office, id, subject=f"Your invoice {id} is ready", **changes)
+        return {LABEL, newsletter} & set(office.mail(id)["labels"])
+
+    assert filed("17") == {LABEL}
+    office.control("PATCH", "/users/maya/emails/17", json={"labels": ["INBOX", newsletter]})
+    office.settle_webhooks()
+    office.drain()
+
+    assert filed("18") == {newsletter}
+    assert filed("19") == {newsletter}  # what the agent has filed since changes nothing
+    assert filed("20", **{"from": "other@company.example"}) == {LABEL}
+    assert filed("21", **UNPROVED) == {LABEL}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
