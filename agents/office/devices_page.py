@@ -36,7 +36,7 @@ def switch_on(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def switch_off(request: HttpRequest) -> HttpResponse:
-    """`{"device"}`: its fingerprint."""
+    """`{"device"}`: its fingerprint; empty for all of theirs."""
 
     def do(wish: dict[str, Any], by: str) -> None:
         devices.switch_off(request.user, device=str(wish.get("device")), by=by)

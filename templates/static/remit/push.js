@@ -1,7 +1,7 @@
 // Notifications in this browser: one click switches them on, another one off.
 
 const box = document.getElementById("device");
-const known = () => new Set(box.dataset.known.split(" "));
+const known = () => new Set(box.dataset.known.split(" ").filter(Boolean));
 
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
 
@@ -50,29 +50,39 @@ async function switchOn() {
   box.dataset.known += ` ${await fingerprint(subscription)}`;
 }
 
-async function switchOff(subscription) {
-  await tell(box.dataset.off, { device: await fingerprint(subscription) });
-  await subscription.unsubscribe();
+/** In this browser; without a device in all of theirs, for who has lost one. */
+async function switchOff(subscription, device = "") {
+  await tell(box.dataset.off, { device });
+  await subscription?.unsubscribe();
+  box.dataset.known = [...known()].filter((one) => device && one !== device).join(" ");
+}
+
+async function press(what) {
+  const buttons = box.querySelectorAll("button");
+  for (const one of buttons) one.disabled = true;
+  let problem = "";
+  try {
+    await what();
+  } catch (error) {
+    problem = error.message;
+  }
+  for (const one of buttons) one.disabled = false;
+  await show(problem);
 }
 
 async function show(said = "") {
   const registration = await navigator.serviceWorker.getRegistration(box.dataset.worker);
   const subscription = await current(registration);
-  const isOn = subscription && known().has(await fingerprint(subscription));
-  const [button, status] = box.children;
+  const device = subscription ? await fingerprint(subscription) : "";
+  const isOn = known().has(device);
+  const others = known().size - Number(isOn);
+  const [button, everywhere, status] = box.children;
   button.textContent = isOn ? "Do not notify me in this browser" : "Notify me in this browser";
+  everywhere.textContent = `Stop in all browsers (${others + Number(isOn)})`;
+  everywhere.hidden = !others;
   status.textContent = said || (isOn ? "You hear here what waits for you." : "");
-  button.onclick = async () => {
-    button.disabled = true;
-    let problem = "";
-    try {
-      await (isOn ? switchOff(subscription) : switchOn());
-    } catch (error) {
-      problem = error.message;
-    }
-    button.disabled = false;
-    await show(problem);
-  };
+  button.onclick = () => press(isOn ? () => switchOff(subscription, device) : switchOn);
+  everywhere.onclick = () => press(() => switchOff(subscription));
   box.hidden = false;
 }
 

@@ -18,6 +18,7 @@ from integrations.network import outgoing
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.approve.news.conftest import Receiver
 from tests.guardrails.approve.news.people import person, switch_on
+from tests.guardrails.approve.news.test_news import at
 from tests.guardrails.office import Office
 from tests.push_world import Browser, signed
 
@@ -140,6 +141,24 @@ def test_a_browser_that_names_our_own_network_gets_nothing(
     assert (receiver.taken, states()) == ([], ["failed"])
     with pytest.raises(outgoing.Forbidden):
         outgoing.public_address(inner.replace("http://", "https://"))
+
+
+def test_quiet_hours_and_turns_hold_for_a_browser_as_for_the_other_channels(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    switch_on(person(office, "ann"), browser)
+    quiet = {
+        "quiet_from": at(now - timedelta(hours=1)),
+        "quiet_until": at(now + timedelta(hours=2)),
+    }
+    ApprovalRecipient.objects.update(after_minutes=30, **quiet)
+    announce(now=now + timedelta(minutes=1))
+    assert states() == []
+    announce(now=now + timedelta(minutes=31))
+    assert (states(), receiver.taken) == (["waiting"], [])
+    announce(now=now + timedelta(hours=2, minutes=1))
+    assert (states(), len(receiver.taken)) == (["sent"], 1)
 
 
 def test_what_was_decided_before_is_no_news(
