@@ -192,9 +192,10 @@ def resolve(use: Use, typed: str) -> Picked:
 
 
 def list_names(account: Account) -> list[str]:
-    """What the account has, by name, to be picked from."""
+    """What the account has, by name, to be picked from; not what hides something in its name."""
     rows = ProviderResource.objects.filter(account=account).exclude(name="")
-    return sorted(set(rows.values_list("name", flat=True)[:MOST_NAMES]), key=str.casefold)
+    names = set(rows.values_list("name", flat=True)[:MOST_NAMES])
+    return sorted((name for name in names if visible(name) == name), key=str.casefold)
 
 
 def find_ids(account: Account, typed: str) -> list[str]:

@@ -16,7 +16,7 @@ from integrations.models import Account, Delivery
 from integrations.ports.registry import BY_SOURCE
 from knowledge.models import SyncSource
 
-WEBHOOKS, READS = "Webhooks", "Syncs"
+WEBHOOKS, READS = "Webhooks and looks", "Syncs"
 
 _REASONS = """
 SELECT s.account_id, r.key, sum(r.value::bigint)

@@ -212,7 +212,7 @@ def test_an_invitation_that_only_a_sync_brought_is_looked_at_once(office: Office
         ("skipped", "duplicate_item"),
         ("skipped", "unchanged"),
     ]
-    line = next(one for one in balance_of(office) if one.way == "Webhooks")
+    line = next(one for one in balance_of(office) if one.way == "Webhooks and looks")
     assert (line.received, line.handled, line.read, line.skipped) == (3, 1, 0, 2)
 
 

@@ -60,7 +60,7 @@ def test_every_delivery_is_in_one_column_and_every_skip_and_dead_letter_has_its_
         delivery=Delivery.objects.filter(state="processed").first(),
     )
 
-    line = lines(owner)["Webhooks"]
+    line = lines(owner)["Webhooks and looks"]
 
     assert (line.handled, line.read) == (1, 1)
     counts = (line.received, line.processed, line.skipped, line.dead, line.in_work)
@@ -98,7 +98,7 @@ def test_nothing_of_another_organisation_or_another_time_is_counted() -> None:
     delivered(owner, "processed")
     future = datetime.now(UTC) + timedelta(hours=1)
 
-    assert set(lines(owner)) == {"Webhooks"}
+    assert set(lines(owner)) == {"Webhooks and looks"}
     assert lines(owner, future) == {}
 
 
@@ -152,7 +152,7 @@ def test_the_page_tells_apart_what_came_and_leads_to_what_was_left_alone(
         *(("Handled", 0), ("Only read", 1), ("Left alone", 2), ("Dead", 0), ("In work", 0)),
     ]
     # A line for each account that anything came to, and none where a sync found nothing.
-    assert [line["way"] for line in page.context["lines"]] == ["Webhooks", "Webhooks"]
+    assert [line["way"] for line in page.context["lines"]] == ["Webhooks and looks"] * 2
     link = f"/admin/integrations/delivery/?state__exact=skipped&account__id__exact={owner.id}"
     assert link.replace("&", "&amp;") in page.content.decode()
     rows = admin_client.get(link).context["cl"].result_list

@@ -111,12 +111,16 @@ def test_what_may_be_reached_is_asked_by_name_or_by_id(office: Office, client: C
     ProviderResource.objects.create(
         account=office.mailbox, resource_type="label", external_id="label_fyi", name="FYI"
     )
+    ProviderResource.objects.create(
+        account=office.mailbox, resource_type="label", external_id="other", name="FYI\u202e"
+    )
 
     by_name, by_id, unknown = (
         page(client, "explain", account=office.mailbox.pk, target=one).split("May it ever reach")[1]
         for one in ("fyi", "label_fyi", "FYIs")
     )
 
+    assert by_name.count("<option value=") == 1  # no name that hides something
     assert '<option value="FYI">' in by_name
     said = "Label a mail (label)"
     verdicts = [text.split(said)[1].split("</p>")[0] for text in (by_name, by_id, unknown)]
