@@ -15,8 +15,9 @@ from agents.inbound import taking_up
 from agents.inbound.taking_up import Decider, SuggestionNotFound, SuggestionOver
 from agents.journal import suggestions
 from agents.models import Suggestion
-from integrations.models.preferences import load_preferences
-from integrations.web.authentication import HasScope, caller_for
+from guardrails.approve.speaking import moment
+from integrations.models.preferences import find_zones, load_preferences
+from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
 from integrations.web.idempotency import ApiView
 from integrations.web.languages import asked_for, speaking
 from integrations.web.serializers import StrictCharField, StrictSerializer
@@ -50,6 +51,7 @@ class SuggestionShape(serializers.Serializer[Any]):
     )
     title = serializers.CharField(help_text="Of the item. A stranger wrote it: escape it.")
     created_at = serializers.DateTimeField(help_text="When it was suggested.")
+    when = serializers.CharField(help_text="The same on the user's clock, which is named.")
     state = serializers.ChoiceField(choices=Suggestion.State.choices)
     decided_by = serializers.CharField(allow_blank=True)
     outcome = serializers.CharField(allow_blank=True, help_text="Why it came to nothing, too.")
@@ -74,7 +76,7 @@ class SuggestionsView(ApiView):
             state=asked.validated_data["state"],
         )
         with _speaking_to(request, user_id):
-            return Response(_describe(found))
+            return Response(_describe(found, auth, user_id))
 
 
 class TakeUpView(ApiView):
@@ -89,7 +91,7 @@ class TakeUpView(ApiView):
         user_id, decider = _decider(request)
         with in_http_terms(), _speaking_to(request, user_id):
             row, _ = taking_up.take_up(suggestion_id, decider)
-            return Response(_describe([row])[0])
+            return Response(_describe([row], caller_of(request), user_id)[0])
 
 
 class DismissView(ApiView):
@@ -102,7 +104,8 @@ class DismissView(ApiView):
         """Put it away. Again changes nothing; what was taken up is 409."""
         user_id, decider = _decider(request)
         with in_http_terms(), _speaking_to(request, user_id):
-            return Response(_describe([taking_up.dismiss(suggestion_id, decider)])[0])
+            row = taking_up.dismiss(suggestion_id, decider)
+            return Response(_describe([row], caller_of(request), user_id)[0])
 
 
 def _decider(request: Request) -> tuple[str, Decider]:
@@ -130,8 +133,9 @@ def in_http_terms() -> Iterator[None]:
         raise Over(str(error)) from error
 
 
-def _describe(rows: list[Suggestion]) -> list[dict[str, Any]]:
+def _describe(rows: list[Suggestion], auth: Caller, user_id: str) -> list[dict[str, Any]]:
     titles = suggestions.load_titles(rows)
+    zone = find_zones(auth.organisation_id, [user_id]).get(user_id, "UTC") if rows else ""
     return [
         {
             "id": row.id,
@@ -142,6 +146,7 @@ def _describe(rows: list[Suggestion]) -> list[dict[str, Any]]:
             "because": suggestions.explain(row),
             "title": titles.get((row.account_id, row.item_source_id), ""),
             "created_at": row.created_at,
+            "when": moment(row.created_at, zone),
             "state": row.state,
             "decided_by": row.decided_by,
             "outcome": row.outcome,

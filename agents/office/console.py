@@ -12,12 +12,19 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import get_language, gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Turn
 from agents.office import approvals_page, drafts_page, item_page, patterns_page, sandbox
-from agents.office.console_access import choose_user, for_operators, has_scope, own_user
+from agents.office.console_access import (
+    choose_user,
+    for_operators,
+    has_scope,
+    own_user,
+    speaking_to,
+)
 from agents.office.turn_page import turn_link
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import Account, Delivery, Organisation, ServiceToken
@@ -25,6 +32,18 @@ from integrations.network import strict_json
 from integrations.ports.registry import writable
 from integrations.web import staff
 
+SUGGESTION_WORDS = {  # of templates/static/remit/suggestions.js
+    "open": gettext_noop("Suggested to you: %(number)s"),
+    "none": gettext_noop("Nothing else is suggested to you"),
+    "more": gettext_noop("About %(number)s more"),
+    "invitation": gettext_noop("Invitation, looked at %(time)s"),
+    "issue": gettext_noop("Issue, looked at %(time)s"),
+    "untitled": gettext_noop("Untitled"),
+    "take_up": gettext_noop("Do it"),
+    "dismiss": gettext_noop("Dismiss"),
+    "dismissed": gettext_noop("Dismissed."),
+    "sending": gettext_noop("Sending"),
+}
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 R = TypeVar("R", bound=Model)
 
@@ -35,6 +54,9 @@ R = TypeVar("R", bound=Model)
 def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""
     chosen = choose_user(request)
+    with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone):
+        words = {key: gettext(text) for key, text in SUGGESTION_WORDS.items()}
+        language = get_language()
     return render(
         request,
         "console/console.html",
@@ -45,6 +67,8 @@ def page(request: HttpRequest) -> HttpResponse:
                 request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own
             ),
             "here": "console",
+            "suggestion_words": words,
+            "suggestion_language": language,
             "item_url": reverse("console-item", args=[UUID(int=0)]).replace(
                 str(UUID(int=0)), ":id"
             ),

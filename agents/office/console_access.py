@@ -1,6 +1,7 @@
 """Who may open the console and its pages, and as whom they act there."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -11,16 +12,21 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from guardrails.facts.text import visible
+from integrations.contracts.preferences import Preferences
 from integrations.models import Account, Organisation
+from integrations.models.preferences import load_preferences
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.authentication import OWN_CONSOLE, OWN_SCOPES, RIGHTS
+from integrations.web.languages import asked_for, speaking
 from knowledge.models import Item
 
 USERS_SHOWN = 500
 USE = "agents.use_console"
+NO_SUBJECT = gettext_noop("(no subject)")
 View = Callable[..., HttpResponseBase]
 
 
@@ -61,7 +67,8 @@ def for_operators(view: View) -> View:
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """Whom a page is about: one of the users whom somebody may act as. `users` are these, each id
-    with its name; `user_id` is empty where there is none."""
+    with its name; `user_id` is empty where there is none. `zone` is of the account that was
+    connected first."""
 
     organisations: tuple[Organisation, ...]
     organisation: Organisation | None
@@ -69,6 +76,7 @@ class Chosen:
     user_id: str
     is_own: bool
     account_ids: tuple[UUID, ...]
+    zone: str
 
     @property
     def context(self) -> dict[str, Any]:
@@ -98,14 +106,29 @@ def choose_user(request: HttpRequest) -> Chosen:
     if wanted and (own not in ("", wanted) or wanted not in names):
         raise Http404("There is no such user.")
     user_id = wanted or min(names, default="")
+    accounts = rows.filter(external_user_id=user_id).order_by("created_at", "id")
+    zones = dict(accounts.values_list("id", "time_zone"))
     return Chosen(
         organisations=tuple(organisations),
         organisation=chosen,
         users=tuple(sorted(names.items())),
         user_id=user_id,
         is_own=bool(own),
-        account_ids=tuple(rows.filter(external_user_id=user_id).values_list("id", flat=True)),
+        account_ids=tuple(zones),
+        zone=next(iter(zones.values()), "UTC"),
     )
+
+
+@contextmanager
+def speaking_to(
+    request: HttpRequest, organisation: Organisation | None, user_id: str, *, zone: str
+) -> Iterator[str]:
+    """Inside, pages are in the language that the request asks for, else in the one that the user
+    prefers. Gives the user's time zone: that of their account where they named none. One query,
+    none where there is no organisation."""
+    said = load_preferences(organisation.id, user_id) if organisation else Preferences()
+    with speaking(asked_for(request) or said.language):
+        yield said.time_zone or zone
 
 
 def list_items(wanted: Iterable[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[str, str]]:
@@ -119,7 +142,7 @@ def list_items(wanted: Iterable[tuple[UUID, str]]) -> dict[tuple[UUID, str], tup
     ).only("account_id", "source_id", "title")
     return {
         (row.account_id, row.source_id): (
-            visible(row.title) or "(no subject)",
+            visible(row.title) or gettext(NO_SUBJECT),
             reverse("console-item", args=[row.id]),
         )
         for row in rows

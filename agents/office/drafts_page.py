@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,15 +9,25 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from agents.office.console_access import choose_user, for_operators, list_items
+from agents.office.console_access import (
+    Chosen,
+    choose_user,
+    for_operators,
+    list_items,
+    speaking_to,
+)
+from guardrails.approve.speaking import fill, moment
 from guardrails.facts.text import visible
 from guardrails.models import AssistantDraft
 
 PER_PAGE = 20
 State = AssistantDraft.State
+UNREAD = gettext_noop("a mail that Remit has not read")
+NEARNESS = gettext_noop("%(share)s of the mail that was sent is as Remit had drafted it.")
 KINDS = {State.PENDING: "pending", State.SENT: "done", State.EDITED: "done"}
 
 
@@ -29,7 +38,7 @@ class DraftCard:
 
     state: str
     kind: str
-    written_at: datetime
+    written: str
     receivers: str
     mail: tuple[str, str]
     answer: tuple[str, str] | None
@@ -42,8 +51,13 @@ class DraftCard:
 @never_cache
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
-    """`?organisation=&user=&page=`. Six queries, however many there are."""
+    """`?organisation=&user=&page=`. Seven queries, however many there are."""
     chosen = choose_user(request)
+    with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone) as zone:
+        return _show(request, chosen, zone)
+
+
+def _show(request: HttpRequest, chosen: Chosen, zone: str) -> HttpResponse:
     drafts = AssistantDraft.objects.filter(account_id__in=chosen.account_ids)
     found = Paginator(drafts.order_by("-written_at", "action_id"), PER_PAGE).get_page(
         request.GET.get("page")
@@ -62,20 +76,22 @@ def page(request: HttpRequest) -> HttpResponse:
         | {
             "here": "console-drafts",
             "page": found,
-            "cards": [_describe(row, mails, ledger) for row in rows],
+            "cards": [_describe(row, mails, ledger, zone) for row in rows],
         },
     )
 
 
-def _describe(row: AssistantDraft, mails: Mapping[Any, tuple[str, str]], ledger: str) -> DraftCard:
-    unread = ("a mail that Remit has not read", "")
+def _describe(
+    row: AssistantDraft, mails: Mapping[Any, tuple[str, str]], ledger: str, zone: str
+) -> DraftCard:
+    unread = (gettext(UNREAD), "")
     nearness = ""
     if row.nearness is not None:
-        nearness = f"{row.nearness:.0%} of the mail that was sent is as Remit had drafted it."
+        nearness = fill(NEARNESS, share=f"{row.nearness:.0%}")
     return DraftCard(
-        state=row.get_state_display(),
+        state=gettext(row.get_state_display()),
         kind=KINDS.get(State(row.state), "handled"),
-        written_at=row.written_at,
+        written=moment(row.written_at, zone),
         receivers=", ".join(map(visible, row.receivers)),
         mail=mails.get((row.account_id, row.reply_to_id), unread),
         answer=mails.get((row.account_id, row.answer_id), unread) if row.answer_id else None,

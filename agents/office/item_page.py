@@ -7,12 +7,14 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.answer import passages
 from agents.models import Message, ToolCall, Turn
-from agents.office.console_access import for_operators, own_user
+from agents.office.console_access import for_operators, own_user, speaking_to
+from guardrails.approve.speaking import moment
 from guardrails.facts.targets import address_or_none
 from guardrails.facts.text import visible
 from integrations.accounts import contacts
@@ -30,6 +32,12 @@ def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
     """`?turn=&n=`: the answer that cites it, and under which number. Who may not read it
     hears what is said of one that there is not."""
     item = _find_item(request, item_id)
+    of, user_id = item.account, item.account.external_user_id
+    with speaking_to(request, of.organisation, user_id, zone=of.time_zone) as zone:
+        return _show(request, item, zone)
+
+
+def _show(request: HttpRequest, item: Item, zone: str) -> HttpResponse:
     text = item.text[:LONGEST]
     span = None
     if cites := _find_turn(request, item):
@@ -40,8 +48,9 @@ def page(request: HttpRequest, item_id: UUID) -> HttpResponse:
         "console/item.html",
         {
             "item": item,
-            "title": visible(item.title) or "Untitled",
+            "title": visible(item.title) or gettext("Untitled"),
             "sender": visible(item.sender_name or item.sender_address),
+            "at": moment(item.occurred_at, zone),
             "is_gone": item.deleted_at is not None,
             "before": visible(text[:start]),
             "passage": visible(text[start:end]),

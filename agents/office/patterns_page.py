@@ -14,10 +14,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from agents.office.console_access import choose_user, for_operators, has_scope, list_items
+from agents.office.console_access import (
+    NO_SUBJECT,
+    Chosen,
+    choose_user,
+    for_operators,
+    has_scope,
+    list_items,
+    speaking_to,
+)
+from guardrails.approve.cards import title_of
+from guardrails.approve.speaking import fill, moment
 from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
 from guardrails.models import LearnedPattern, PatternEvidence, PatternHit
@@ -29,11 +40,36 @@ State, Side = LearnedPattern.State, PatternEvidence.Side
 COUNTS = {side.value: Count("evidence", filter=Q(evidence__side=side)) for side in Side}
 WAITING_FIRST = Case(When(state=State.PROPOSED, then=Value(0)), default=Value(1))
 WORDS = {
-    State.PROPOSED: (("approve", "Approve"), ("decline", "Decline")),
-    State.APPROVED: (("suspend", "Stop"),),
-    State.SUSPENDED: (("approve", "Let it act again"),),
+    State.PROPOSED: (("approve", gettext_noop("Approve")), ("decline", gettext_noop("Decline"))),
+    State.APPROVED: (("suspend", gettext_noop("Stop")),),
+    State.SUSPENDED: (("approve", gettext_noop("Let it act again")),),
 }
+UNTRIED = gettext_noop(
+    "It is tried on your past mail within a minute. Until then nobody can approve it."
+)
+FITS_NONE = gettext_noop("It fits none of your newest %(mails)d mails.")
+FITS = gettext_noop(
+    "Of your newest %(mails)d mails it fits %(fits)d: %(agrees)d treated just like that, "
+    "%(otherwise)d treated otherwise, %(open)d not looked at yet."
+)
+SHARE = gettext_noop("That is %(share)s of what was decided.")
+TREATED_ONE = gettext_noop(
+    "It has treated 1 mail, of which somebody put %(corrections)d back: %(right)s right."
+)
+TREATED = gettext_noop(
+    "It has treated %(mails)d mails, of which somebody put %(corrections)d back: %(right)s right."
+)
 Things = Mapping[tuple[UUID, str], str]  # by account and the provider's id
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What cards are described with: names of the provider's things, titles and pages of mails."""
+
+    names: Things
+    mails: Mapping[Any, tuple[str, str]]
+    now: datetime
+    zone: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +78,7 @@ class Hit:
 
     subject: str
     link: str
-    at: datetime
+    at: str
     correction: str
 
 
@@ -71,13 +107,18 @@ class PatternCard:
 @never_cache
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
-    """`?organisation=&user=&page=`. Nine queries, however many there are."""
+    """`?organisation=&user=&page=`. Ten queries, however many there are."""
     chosen = choose_user(request)
+    with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone) as zone:
+        return _show(request, chosen, zone)
+
+
+def _show(request: HttpRequest, chosen: Chosen, zone: str) -> HttpResponse:
     found = Paginator(_rows(chosen.account_ids), PER_PAGE).get_page(request.GET.get("page"))
     rows: list[Any] = list(found)
     hits = [(row.account_id, hit.item_id) for row in rows for hit in row.lately]
     names, mails = _name_things(chosen.account_ids), list_items(hits)
-    now = timezone.now()
+    world = World(names=names, mails=mails, now=timezone.now(), zone=zone)
     return render(
         request,
         "console/patterns.html",
@@ -85,7 +126,7 @@ def page(request: HttpRequest) -> HttpResponse:
         | {
             "here": "console-patterns",
             "page": found,
-            "cards": [_describe(row, names, mails, now) for row in rows],
+            "cards": [_describe(row, world) for row in rows],
             "may_decide": has_scope(
                 request.user, ServiceToken.Scope.LEARNING, is_own=chosen.is_own
             ),
@@ -105,11 +146,9 @@ def _name_things(account_ids: tuple[UUID, ...]) -> Things:
     return {(row.account_id, row.external_id): row.name for row in rows}
 
 
-def _describe(
-    row: Any, names: Things, mails: Mapping[Any, tuple[str, str]], now: datetime
-) -> PatternCard:
-    state, kind = _state(row, now)
-    words = WORDS[State(row.state)]
+def _describe(row: Any, world: World) -> PatternCard:
+    state, kind = _state(row, world.now)
+    words = tuple((word, gettext(label)) for word, label in WORDS[State(row.state)])
     return PatternCard(
         id=row.id,
         name=visible(row.name),
@@ -118,14 +157,14 @@ def _describe(
         kind=kind,
         why=visible(row.suspended_why),
         fits=tuple(_fits(row)),
-        does=tuple(_does(row, names)),
+        does=tuple(_does(row, world.names)),
         evidence=_weigh(row),
         in_use=_count(row),
         lately=tuple(
             Hit(
-                subject=visible(hit.subject) or "(no subject)",
-                link=mails.get((row.account_id, hit.item_id), ("", ""))[1],
-                at=hit.at,
+                subject=visible(hit.subject) or gettext(NO_SUBJECT),
+                link=world.mails.get((row.account_id, hit.item_id), ("", ""))[1],
+                at=moment(hit.at, world.zone),
                 correction=visible(hit.correction),
             )
             for hit in row.lately
@@ -140,20 +179,22 @@ def _describe(
 def _state(row: LearnedPattern, now: datetime) -> tuple[str, str]:
     """In words, and as what its card looks."""
     if row.state == State.PROPOSED:
-        return "Waits for your word", "pending"
+        return gettext("Waits for your word"), "pending"
     if row.state == State.SUSPENDED:
-        return "Stopped", "refused"
+        return gettext("Stopped"), "refused"
     if row.acts_at(now):
-        return "Acts", "done"
-    return ("Has run out" if row.is_expired(now) else "Not used for long, so it rests"), "handled"
+        return gettext("Acts"), "done"
+    if row.is_expired(now):
+        return gettext("Has run out"), "handled"
+    return gettext("Not used for long, so it rests"), "handled"
 
 
 def _fits(row: LearnedPattern) -> list[tuple[str, str]]:
     labels = {
-        "From": row.sender_address,
-        "From anybody at": row.sender_domain,
-        "Mailing list": row.list_id,
-        "Subject, whatever its numbers": row.subject,
+        gettext("From"): row.sender_address,
+        gettext("From anybody at"): row.sender_domain,
+        gettext("Mailing list"): row.list_id,
+        gettext("Subject, whatever its numbers"): row.subject,
     }
     return [(label, visible(value)) for label, value in labels.items() if value]
 
@@ -161,12 +202,12 @@ def _fits(row: LearnedPattern) -> list[tuple[str, str]]:
 def _does(row: LearnedPattern, names: Things) -> list[str]:
     found = []
     for step in row.actions.all():
-        title = step.get_action_type_display()
+        title = gettext(title_of(step.action_type))
         called = {
             place_of(name).removesuffix(" id"): names.get((row.account_id, str(value)), str(value))
             for name, value in step.arguments.items()
         }
-        values = ", ".join(f"{name}: {visible(value)}" for name, value in called.items())
+        values = ", ".join(f"{gettext(name)}: {visible(one)}" for name, one in called.items())
         found.append(f"{title} ({values})" if values else title)
     return found
 
@@ -174,28 +215,27 @@ def _does(row: LearnedPattern, names: Things) -> list[str]:
 def _weigh(row: Any) -> str:
     """What its trial on past mail says for and against it."""
     if row.tried_at is None:
-        return "It is tried on your past mail within a minute. Until then nobody can approve it."
+        return gettext(UNTRIED)
     agrees, otherwise, open_ = (
         getattr(row, side.value) for side in (Side.SUPPORTING, Side.CONTRADICTING, Side.UNDECIDED)
     )
     if not agrees + otherwise + open_:
-        return f"It fits none of your newest {row.tried_mails} mails."
-    share = (
-        f" That is {agrees / (agrees + otherwise):.0%} of what was decided."
-        if agrees + otherwise
-        else ""
+        return fill(FITS_NONE, mails=row.tried_mails)
+    found = fill(
+        FITS,
+        mails=row.tried_mails,
+        fits=agrees + otherwise + open_,
+        agrees=agrees,
+        otherwise=otherwise,
+        open=open_,
     )
-    return (
-        f"Of your newest {row.tried_mails} mails it fits {agrees + otherwise + open_}: {agrees} "
-        f"treated just like that, {otherwise} treated otherwise, {open_} not looked at yet.{share}"
-    )
+    decided = agrees + otherwise
+    return f"{found} {fill(SHARE, share=f'{agrees / decided:.0%}')}" if decided else found
 
 
 def _count(row: LearnedPattern) -> str:
     if row.precision is None:
-        return "It has treated no mail yet."
-    mails = "1 mail" if row.hits == 1 else f"{row.hits} mails"
-    return (
-        f"It has treated {mails}, of which somebody put {row.corrections} back: "
-        f"{row.precision:.0%} right."
-    )
+        return gettext("It has treated no mail yet.")
+    treated = TREATED_ONE if row.hits == 1 else TREATED
+    right = f"{row.precision:.0%}"
+    return fill(treated, mails=row.hits, corrections=row.corrections, right=right)

@@ -9,9 +9,9 @@ async function decide(button) {
   const card = button.closest("section");
   const buttons = [...place.querySelectorAll("button")];
   for (const one of buttons) one.disabled = true;
-  status.textContent = "Saving";
+  status.textContent = place.dataset.saving;
   const { url, word, bound } = button.dataset;
-  let refused = "The server cannot be reached. Check that Remit runs, then try again.";
+  let refused = place.dataset.away;
   try {
     const answer = await fetch(url, {
       method: "POST",
@@ -42,6 +42,6 @@ const said = sessionStorage.getItem(SAID);
 sessionStorage.removeItem(SAID);
 if (said) {
   const [id, word] = JSON.parse(said);
-  status.textContent = `Done: ${word}.`;
+  status.textContent = `${place.dataset.done}: ${word}.`;
   document.getElementById(id)?.focus();
 }

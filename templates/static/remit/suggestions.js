@@ -6,11 +6,14 @@ import { el, visible } from "./cards.js";
 
 const SHOWN = 3; // things at once; the others are folded
 const INVITATIONS = ["answer", "time"];
-const WHEN = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** A sentence of the page with its values in place of `%(name)s`. */
+const fill = (sentence, values) => sentence.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
 
 /** Shows in `place` what is suggested to the user who is chosen, and hides it where that is nothing. */
 export function watchSuggestions(place, user, say) {
   const url = root.dataset.suggestions; // none: this login has no word on them
+  const words = JSON.parse(document.getElementById("suggestion-words").textContent);
   let whose = null;
   let rows = []; // in the order of the API: the newest first, those about one thing together
   let notes = new Map(); // by id: what became of those that were decided here
@@ -40,10 +43,10 @@ export function watchSuggestions(place, user, say) {
 
   async function decide(row, word) {
     for (const button of line(row.id).querySelectorAll("button")) button.disabled = true;
-    say("Sending");
+    say(words.sending);
     try {
       const answer = await call(`${url}/${row.id}/${word}`, { user_id: whose });
-      notes.set(row.id, answer.state === "dismissed" ? "Dismissed." : answer.outcome);
+      notes.set(row.id, answer.state === "dismissed" ? words.dismissed : answer.outcome);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       notes.set(row.id, error.message);
@@ -63,20 +66,20 @@ export function watchSuggestions(place, user, say) {
     const more = about.slice(SHOWN);
     place.hidden = !rows.length;
     place.replaceChildren(
-      el("summary", {}, open ? `Suggested to you: ${open}` : "Nothing else is suggested to you"),
+      el("summary", {}, open ? fill(words.open, { number: open }) : words.none),
       el("ul", { className: "plain" }, ...about.slice(0, SHOWN).map(thing)),
       more.length ? el("details", { open: wasUnfolded },
-        el("summary", {}, `About ${more.length} more`), el("ul", { className: "plain" }, ...more.map(thing))) : "");
+        el("summary", {}, fill(words.more, { number: more.length })), el("ul", { className: "plain" }, ...more.map(thing))) : "");
   }
 
   /** All that is suggested about one invitation or issue. */
   function thing(own) {
     const [first] = own;
     const shared = first.because.filter((one) => own.every((row) => row.because.includes(one)));
-    const what = INVITATIONS.includes(first.kind) ? "Invitation" : "Issue";
+    const what = INVITATIONS.includes(first.kind) ? words.invitation : words.issue;
     return el("li", { className: "card" },
-      el("h3", {}, `${what}, looked at on ${WHEN.format(new Date(first.created_at))}`),
-      el("h4", { dir: "auto" }, visible(first.title) || "Untitled"),
+      el("h3", {}, fill(what, { time: first.when })),
+      el("h4", { dir: "auto" }, visible(first.title) || words.untitled),
       el("p", { dir: "auto" }, visible(shared.join(" "))),
       el("ul", { className: "plain" }, ...own.map((row) => offer(row, shared))));
   }
@@ -92,7 +95,7 @@ export function watchSuggestions(place, user, say) {
         ...row.because.filter((one) => !shared.includes(one)).map((one) => el("small", {}, visible(one))),
         note ? el("p", {}, visible(note)) : ""),
       row.state === "open" ? el("div", { className: "buttons" },
-        button("Do it", "take-up", "primary"), button("Dismiss", "dismiss", "")) : "");
+        button(words.take_up, "take-up", "primary"), button(words.dismiss, "dismiss", "")) : "");
   }
 
   return { load, look: () => { if (!document.hidden) load().catch(() => {}); } };

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import trans_real
 
+from agents.office import console_access, drafts_page, patterns_page
+from agents.office.console import SUGGESTION_WORDS
 from guardrails.learn import patterns
 from guardrails.models import (
     AssistantDraft,
@@ -20,7 +24,7 @@ from guardrails.models import (
     PatternEvidence,
     PatternHit,
 )
-from integrations.models import Account, Membership, ProviderResource
+from integrations.models import Account, Membership, ProviderResource, UserPreferences
 from tests.agents.office.test_item_page import item
 from tests.agents.pages import HIDDEN, SCRIPT, mailbox
 from tests.clients import log_in
@@ -89,7 +93,7 @@ def test_a_pattern_is_said_in_words_with_what_speaks_for_it_and_what_it_did(maya
         "looked at yet. That is 67% of what was decided." in text
     )
     assert "It has treated 4 mails, of which somebody put 1 back: 75% right." in text
-    assert "Weekly news 4 May 2026, 09:30 UTC" in text
+    assert "Weekly news 2026-05-04 09:30 UTC" in text
     page = maya.get(reverse("console-patterns")).content.decode()
     assert f'<a href="{reverse("console-item", args=[mail.id])}">Weekly news</a>' in page
     assert re.findall(r'data-word="(\w+)"', page) == ["suspend"]
@@ -159,6 +163,55 @@ def test_a_draft_says_for_which_mail_it_is_and_how_near_it_was(maya: Client) -> 
     assert "/admin/" not in page
 
 
+def test_pages_are_in_the_language_that_is_asked_for_or_preferred_and_on_the_users_clock(
+    maya: Client,
+) -> None:
+    account = mailbox("maya")
+    learn(account, tried_mails=40)
+    write(account, state="edited", nearness=0.914)
+    UserPreferences.objects.create(
+        organisation=account.organisation,
+        external_user_id="maya",
+        language="it",
+        time_zone="Europe/Stockholm",
+    )
+
+    in_italian = " ".join(read(maya, name) for name in PAGES)
+
+    assert "Delle tue 40 mail più recenti si adatta a 4: 2 trattate proprio così" in in_italian
+    assert "Scritta 2026-05-04 11:30 Europe/Stockholm, perché è arrivata la mail" in in_italian
+    german = {"Accept-Language": "de-AT"}
+    page = maya.get(reverse("console-drafts"), headers=german).content.decode()
+    assert '<html lang="de">' in page
+    assert "Antwort auf" in page
+    assert "2026-05-04 11:30 Europe/Stockholm" in page
+    chat = maya.get(reverse("console"), headers=german).content.decode()
+    assert '"take_up": "Tun"' in chat
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it"])
+def test_everything_that_these_pages_say_is_translated(language: str) -> None:
+    said = {
+        text
+        for page in Path("templates/console").glob("*.html")
+        for text in re.findall(r'{% translate "([^"]+)" %}', page.read_text())
+    } | {
+        text
+        for module in (patterns_page, drafts_page, console_access)
+        for text in vars(module).values()
+        if isinstance(text, str) and " " in text and text is not module.__doc__
+    }
+    said |= {*SUGGESTION_WORDS.values(), *dict(AssistantDraft.State.choices).values()}
+    said |= {label for words in patterns_page.WORDS.values() for _, label in words}
+
+    assert len(said) > 70
+    assert [text for text in said if text not in translation(language)] == []
+
+
+def translation(language: str) -> Any:
+    return trans_real.translation(language)._catalog  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_empty_pages_say_what_they_are_for(maya: Client, name: str) -> None:
     assert re.search(r"No (pattern|draft) yet\. When", read(maya, name))
@@ -193,7 +246,7 @@ def test_many_take_pages_and_no_more_queries(
         learn(account, number)
         write(account)
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         first = read(maya, name)
 
     assert "Page 1 of 3 Older" in first
