@@ -23,7 +23,7 @@ from audit.ledger.months import Month
 from audit.models import Checkpoint
 from audit.seals.progress import load_progress
 from audit.verification import verify
-from guardrails.comply import health
+from guardrails.comply import evidence, health
 from integrations.models import Account, Organisation
 from integrations.web.admin_pages import choose_organisation, operator
 
@@ -106,6 +106,9 @@ def _about(organisation: Organisation, period: Period) -> dict[str, Any]:
         "verified": verify.find_last(organisation.id, now=timezone.now()),
         "key": newest.values_list("verifier_key", flat=True).first() or "",
         "months": _months(),
+        "evidence": evidence.load_map(
+            since=period.first.isoformat(), until=(period.last + timedelta(days=1)).isoformat()
+        ),
     }
 
 

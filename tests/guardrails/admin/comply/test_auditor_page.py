@@ -34,7 +34,11 @@ def test_the_last_month_is_chosen_and_covered_in_words(office: Office, client: C
     assert "Nothing was recorded in this month." in text
     assert "Nothing is sealed yet, so there is no key." in text
     assert "Maya Lindqvist" in text
-    assert "docs/evidence.md" in text
+    for control in ("EU AI Act, Article 12", "DORA, Article 17", "SOC 2, CC8.1"):
+        assert control in text
+    days = f"--since {last.first} --until {Month.of(timezone.now()).first}"
+    assert f"manage.py export_bundle {days} --output evidence.zip" in text
+    assert "Not shown: rights of people: see below" in text
 
 
 def test_a_bundle_of_days_is_checked_with_the_key_of_the_page(
