@@ -36,7 +36,7 @@ def load_map(*, since: str, until: str) -> tuple[Part, ...]:
 def _read(part: str, since: str, until: str) -> Part:
     title, *lines = part.splitlines()
     rows = (tuple(_plain(cell) for cell in _cells(line)) for line in lines if line[:1] == "|")
-    _, _, *controls = rows  # below the heads and their rule
+    _, _, *controls = rows  # below the heads and their line
     commands = (line.strip() for line in lines if line.startswith("    "))
     return Part(
         title=title.strip(),
