@@ -4,6 +4,7 @@ It speaks to the same API as every frontend. Letting a scripted mail arrive is n
 write of an agent: it is the demo's other side, and there only while that is the sandbox.
 """
 
+import json
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -67,7 +68,7 @@ def page(request: HttpRequest) -> HttpResponse:
                 request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own
             ),
             "here": "console",
-            "suggestion_words": words,
+            "suggestion_words": json.dumps(words, ensure_ascii=False),
             "suggestion_language": language,
             "item_url": reverse("console-item", args=[UUID(int=0)]).replace(
                 str(UUID(int=0)), ":id"

@@ -23,7 +23,7 @@ from guardrails.policies.differences import CARDINALITIES, HELD, MODES
 from guardrails.words.moments import MONTHS, WEEKDAYS
 
 ROOT = Path(__file__).parents[2] / "guardrails"
-SAYING = frozenset({"phrase", "fill", "gettext", "reaching"})
+SAYING = frozenset({"phrase", "fill", "gettext", "gettext_noop", "reaching"})
 CALLED = re.compile(rf"\b(?:{'|'.join(sorted(SAYING))})\b")
 HOLE = re.compile(r"%\(\w+\)s")
 COUNTED = ("mail", "receiver", "new receiver", "thing", "time")  # by conditions

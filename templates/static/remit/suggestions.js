@@ -13,7 +13,7 @@ const fill = (sentence, values) => sentence.replace(/%\((\w+)\)s/g, (_, name) =>
 /** Shows in `place` what is suggested to the user who is chosen, and hides it where that is nothing. */
 export function watchSuggestions(place, user, say) {
   const url = root.dataset.suggestions; // none: this login has no word on them
-  const words = JSON.parse(document.getElementById("suggestion-words").textContent);
+  const words = JSON.parse(place.dataset.words);
   let whose = null;
   let rows = []; // in the order of the API: the newest first, those about one thing together
   let notes = new Map(); // by id: what became of those that were decided here

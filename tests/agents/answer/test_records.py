@@ -17,14 +17,27 @@ from agents.inbound import taking_up
 from agents.journal import suggestions, whom
 from agents.journal.suggestions import State
 from agents.models import Turn
+from agents.office import console
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards, second_yes
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
+from guardrails.models import AssistantDraft
 from integrations.llm import metering
 from integrations.web.languages import LANGUAGES, speaking
 from tests.guardrails.lines import on_cards, written_in
+
+BLOCK = re.compile(r"{% blocktranslate [^%]*%}(.*?){% endblocktranslate %}")
+
+
+def on_pages() -> Iterator[str]:
+    """What templates of the console say that are translated."""
+    for template in Path("templates/console").glob("*.html"):
+        text = template.read_text(encoding="utf-8")
+        yield from re.findall(r'{% translate "([^"]*)" %}', text)
+        yield from (re.sub(r"{{ (\w+) }}", r"%(\1)s", one) for one in BLOCK.findall(text))
+
 
 ACTIVITY = Path(digests.__file__).parent
 ENDINGS = (Turn.Ending.ESCALATED, Turn.Ending.LIMIT, Turn.Ending.STOPPED)
@@ -33,6 +46,9 @@ TRANSLATED = [name for name in LANGUAGES if name != "en"]
 SENTENCES_SAID = {
     *on_cards(),
     *written_in(ACTIVITY),
+    *written_in(Path(console.__file__).parent),
+    *on_pages(),
+    *AssistantDraft.State.labels,
     *digests.TITLES.values(),
     *(*suggestions.ANSWERS.values(), *suggestions.VALUES.values(), suggestions.PROPOSING),
     *(*suggestions.LACKING.values(), suggestions.PRIORITY_NOW, suggestions.INVITED),
