@@ -10,18 +10,26 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from agents.office.console_access import Chosen, choose_user, for_operators, has_scope
-from guardrails.approve import approvals, card_text
+from agents.office.console_access import (
+    Chosen,
+    choose_user,
+    for_operators,
+    has_scope,
+    speaking_to,
+)
+from guardrails.approve import approvals, card_text, second_yes
 from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices
 from guardrails.contracts.cards import ApprovalCard
 from integrations.models import ServiceToken
+from integrations.web.admin_pages import operator
 
 MOST = 50
-WORDS = (("confirm", "Confirm"), ("reject", "Reject"))
+WORDS = (("confirm", gettext_noop("Confirm")), ("reject", gettext_noop("Reject")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +41,7 @@ class Asked:
     lines: tuple[str, ...]
     handled: str
     delegated: str
+    not_yours: str
     words: tuple[tuple[str, str], ...]
     bound: str
     url: str
@@ -44,7 +53,14 @@ class Asked:
 def page(request: HttpRequest) -> HttpResponse:
     """`?organisation=&user=&card=`: the card that is named first, then what waits."""
     chosen = choose_user(request)
-    cards = list(_cards(chosen, request.GET.get("card", "")))
+    with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone):
+        return _show(request, chosen)
+
+
+def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
+    by = f"user:{chosen.user_id}" if chosen.is_own else operator(request)
+    found = list(_cards(chosen, request.GET.get("card", "")))
+    cards = second_yes.seen_by(found, by, chosen.user_id)
     may_decide = has_scope(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own)
     if may_decide:
         approvals.note_shown(cards)
@@ -77,14 +93,19 @@ def _cards(chosen: Chosen, wanted: str) -> Iterator[ApprovalCard]:
 
 def _describe(card: ApprovalCard) -> Asked:
     heading, *lines = card_text.lines(card)
-    is_open = card.state == "pending"
+    words = WORDS if card.state == "pending" else ()
     return Asked(
         id=card.id,
         heading=heading,
         lines=tuple(lines),
         handled=card.handled,
         delegated=card.delegated,
-        words=WORDS if is_open else (),
+        not_yours=card.not_yours,
+        words=tuple(
+            (word, gettext(label))
+            for word, label in words
+            if word != "confirm" or not card.not_yours
+        ),
         bound=json.dumps({"digest": card.digest}),
         url=reverse("approval-decide", args=[card.id]),
     )
