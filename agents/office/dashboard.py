@@ -20,7 +20,7 @@ from agents.answer import escalations
 from agents.journal import leases
 from agents.models import Turn
 from audit.ledger import timeline
-from audit.ledger.selectors import counts_by_status
+from audit.ledger.selectors import count_by_status
 from audit.seals.progress import load_progress
 from audit.verification import verify
 from guardrails.approve import change_request_rows
@@ -34,6 +34,7 @@ from knowledge.models import SyncSource
 HOURS = 24
 MANY = 100  # how far open things are counted: beyond, “more than” is enough
 CARDS = 5
+NEWEST = 5_000  # actions of the ledger that are counted
 PLOT_HEIGHT, BAR_WIDTH, BAR_STEP = 100, 20, 24
 STATES = tuple(Delivery.State)
 Rights = Callable[[str], bool]  # by the name of a list in addresses
@@ -66,8 +67,10 @@ def figures(organisation: Organisation, may_view: Rights, *, now: datetime) -> d
     if may_view("integrations_delivery"):
         found |= _deliveries(organisation, since, now=now)
     if may_view("audit_executedagentaction"):
+        actions = count_by_status(tenant_id=organisation.id, since=since, newest=NEWEST)
         found |= {
-            "actions": action_rows(organisation, since),
+            "actions": action_rows(actions, organisation),
+            "newest": NEWEST if actions.total() == NEWEST else 0,
             "sealing": load_progress(organisation.id),
             "verified": verify.find_last(organisation.id, now=now),
             "undelivered": recipients.problems(organisation.id, now=now),
@@ -128,7 +131,7 @@ def delivery_rows(
     ]
 
 
-def action_rows(organisation: Organisation, since: datetime) -> list[dict[str, Any]]:
+def action_rows(actions: Counter[str], organisation: Organisation) -> list[dict[str, Any]]:
     address = reverse("admin:audit_executedagentaction_changelist")
     return [
         {
@@ -138,7 +141,7 @@ def action_rows(organisation: Organisation, since: datetime) -> list[dict[str, A
             "link": f"{address}?"
             + urlencode({"status": status, "tenant_id": organisation.id, "hours": HOURS}),
         }
-        for status, number in counts_by_status(tenant_id=organisation.id, since=since).items()
+        for status, number in sorted(actions.items())
     ]
 
 

@@ -83,9 +83,8 @@ def load_state(tenant_id: UUID) -> State:
 
 
 def has_ended(tenant_id: UUID) -> bool:
-    return ExecutedAgentAction.objects.filter(
-        tenant_id=tenant_id, action_type=ACTION_TYPE, status="succeeded"
-    ).exists()
+    rows = queries.keep_about_ledger(queries.select_phases())
+    return rows.filter(tenant_id=tenant_id, action_type=ACTION_TYPE, status="succeeded").exists()
 
 
 def find_final_bundle(tenant_id: UUID) -> tuple[UUID | None, str]:

@@ -1,6 +1,7 @@
 """Reads of the ledger, as values."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -51,7 +52,7 @@ def open_attempts(
     outcome = ExecutedAgentAction.objects.filter(
         action_id=OuterRef("action_id"), attempt_no=OuterRef("attempt_no"), phase="outcome"
     )
-    ended = ExecutedAgentAction.objects.filter(
+    ended = queries.keep_about_ledger(queries.select_phases()).filter(
         tenant_id=OuterRef("tenant_id"), action_type=END, status="succeeded"
     )
     rows = queries.select_with_payload().filter(
@@ -122,19 +123,17 @@ def states_of_runs(*, tenant_id: UUID, run_ids: Iterable[str]) -> tuple[ActionSt
     return tuple(ActionState(**row) for row in rows.values(*names))
 
 
-def counts_by_status(*, tenant_id: UUID, since: datetime) -> dict[str, int]:
-    """How many actions asked for since then are in which state now. Exports, changes of
-    policy and other rows that only remark are not counted."""
-    rows = (
-        queries.select_matching(Filters(tenant_id=tenant_id, since=since))
-        .exclude(status="recorded")
-        .order_by()
-    )
-    return dict(rows.values_list("status").annotate(number=Count("id")).order_by("status"))
+def count_by_status(*, tenant_id: UUID, since: datetime, newest: int) -> Counter[str]:
+    """How many actions asked for since then are in which state now, of the `newest` so many:
+    what is older is not read. Exports, changes of policy and other rows that only remark are not
+    counted."""
+    rows = queries.select_matching(Filters(tenant_id=tenant_id, since=since))
+    rows = rows.exclude(status="recorded").order_by("-action_id", "-id")
+    return Counter(rows.values_list("status", flat=True)[:newest])
 
 
 def count_recent(*, since: datetime) -> dict[str, int]:
-    """As `counts_by_status`, of all tenants together: for metrics, which name nobody."""
+    """As `count_by_status`, of all tenants together: for metrics, which name nobody."""
     rows = queries.select_between(
         queries.select_latest(queries.select_phases()), since=since, until=None
     )
@@ -152,7 +151,8 @@ def about_ledger(
 ) -> tuple[Recorded, ...]:
     """Rows about the ledger itself (`ledger.…`) of these types, newest action first, by an
     index that holds nothing else; those about one resource, if it is named."""
-    rows = queries.select_with_payload().filter(tenant_id=tenant_id, action_type__in=action_types)
+    rows = queries.keep_about_ledger(queries.select_with_payload())
+    rows = rows.filter(tenant_id=tenant_id, action_type__in=action_types)
     if resource_id:
         rows = rows.filter(resource_key=chain.keyed(tenant_key(tenant_id), resource_id))
     rows = queries.select_between(rows, since=since, until=until)

@@ -3,11 +3,11 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from audit.contracts import Entry, Filters
-from audit.ledger import ids, ledger, selectors
+from audit.ledger import ids, ledger, queries, selectors
 from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -99,7 +99,7 @@ def test_times_choose_by_when_the_action_was_asked_for() -> None:
     filters = Filters(tenant_id=tenant_id, since=noon, until=noon + timedelta(hours=1))
     (row,) = selectors.actions(filters=filters).rows
     assert ids.moment(row.action_id) == noon
-    assert selectors.counts_by_status(tenant_id=tenant_id, since=noon) == {"pending": 2}
+    assert selectors.count_by_status(tenant_id=tenant_id, since=noon, newest=9) == {"pending": 2}
 
 
 def test_counts_are_of_actions_not_of_rows() -> None:
@@ -107,11 +107,30 @@ def test_counts_are_of_actions_not_of_rows() -> None:
     for status in ("succeeded", "succeeded", "failed", "pending"):
         append_action(tenant_id=tenant_id, status=status)
     since = datetime.now(UTC) - timedelta(hours=1)
-    assert selectors.counts_by_status(tenant_id=tenant_id, since=since) == {
+    assert selectors.count_by_status(tenant_id=tenant_id, since=since, newest=9) == {
         "failed": 1,
         "pending": 1,
         "succeeded": 2,
     }
+    few = selectors.count_by_status(tenant_id=tenant_id, since=since, newest=2)
+    assert few == {"failed": 1, "pending": 1}
+
+
+def test_rows_about_the_ledger_are_found_by_their_index_by_a_plan_for_any_parameters() -> None:
+    rows = queries.keep_about_ledger(queries.select_phases())
+    statement, values = rows.filter(
+        tenant_id=uuid4(), action_type="ledger.end"
+    ).query.sql_with_params()
+
+    with connections["ledger"].cursor() as cursor, transaction.atomic(using="ledger"):
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"PREPARE often AS {statement % ('$1', '$2')}")
+        cursor.execute(f"EXPLAIN EXECUTE often('{values[0]}', '{values[1]}')")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute("DEALLOCATE often")
+
+    assert "tenant_id_action_type_action_id_id_idx" in plan
 
 
 def test_open_attempts_are_those_without_an_outcome_of_the_same_number() -> None:
