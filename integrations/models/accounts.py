@@ -126,6 +126,7 @@ class Account(models.Model):
 
     class Meta:
         ordering = ["external_user_id", "source"]
+        indexes = [models.Index(fields=["external_user_id", "source"], name="account_in_order")]
         constraints = [
             models.UniqueConstraint(
                 fields=["organisation", "external_user_id", "source"],
