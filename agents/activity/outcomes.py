@@ -1,14 +1,25 @@
 """What became of something that came, by the rows of its delivery and its turn."""
 
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Case, CharField, Q, QuerySet, TextChoices, Value, When
+from django.db.models import (
+    Case,
+    CharField,
+    FilteredRelation,
+    Q,
+    QuerySet,
+    TextChoices,
+    Value,
+    When,
+)
 
 from agents.models import Turn
 from integrations.models import Delivery
 
+CLOCKS_APART = timedelta(days=1)  # of the processes that store deliveries and turns, at most
 BROKEN = (Turn.Ending.LIMIT, Turn.Ending.ERROR)
 OPEN_DELIVERIES = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 OPEN_TURNS = (Turn.State.QUEUED, Turn.State.RUNNING)
@@ -46,14 +57,22 @@ def of_turns(rows: "QuerySet[Turn]", *, only: str = "") -> Any:
     return _with(rows, _of_turn(""), otherwise=Outcome.ANSWERED, only=only)
 
 
-def of_deliveries(rows: "QuerySet[Delivery]", *, only: str = "") -> Any:
+def of_deliveries(
+    rows: "QuerySet[Delivery]", *, only: str = "", since: datetime | None = None
+) -> Any:
     """Deliveries with their `outcome`, which is that of their turn where they have one; `only`
-    those of one."""
-    turn = _of_turn("turn__")
+    those of one. Where all of them came `since` then, turns of before are not looked at."""
+    name = "turn"
+    if since:
+        name = "their_turn"
+        # A delivery comes before its turn. That no other turn has one is said for PostgreSQL.
+        begun = Q(turn__created_at__gte=since - CLOCKS_APART, turn__delivery_id__isnull=False)
+        rows = rows.annotate(their_turn=FilteredRelation("turn", condition=begun))
+    turn = _of_turn(f"{name}__")
     conditions = turn | {
         Outcome.WORKING: turn[Outcome.WORKING] | Q(state__in=OPEN_DELIVERIES),
         Outcome.FAILED: turn[Outcome.FAILED] | Q(state=Delivery.State.DEAD),
-        Outcome.READ: Q(turn__isnull=True, state=Delivery.State.PROCESSED),
+        Outcome.READ: Q(**{f"{name}__isnull": True}, state=Delivery.State.PROCESSED),
     }
     return _with(rows, conditions, otherwise=Outcome.LEFT, only=only)
 

@@ -86,7 +86,8 @@ def deliveries(wanted: Wanted) -> Any:
     if wanted.reason:
         refused = Q(turn__actions__contains=[{"reason": wanted.reason}])
         rows = rows.filter(refused | Q(reason=wanted.reason))
-    return outcomes.of_deliveries(rows, only=wanted.outcome)
+    since = _midnight(wanted.since, wanted.zone) if wanted.since else None
+    return outcomes.of_deliveries(rows, only=wanted.outcome, since=since)
 
 
 def requests(wanted: Wanted) -> Any:
