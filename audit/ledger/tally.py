@@ -73,6 +73,11 @@ FROM (
     FROM sealed s WHERE number %% greatest(1, total / %(sample)s) = 0
 ) AS lags WHERE lag IS NOT NULL
 """
+# One statement for all of them, each of which has one row.
+FIGURES = "SELECT * FROM " + ", ".join(  # noqa: S608  # constants
+    f"({statement}) AS part{number}"
+    for number, statement in enumerate((APPROVALS, MARKS, OPEN, LAG))
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +127,10 @@ def count_period(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         since=since,
         until=until,
     )
-    asked, approved, rejected, expired, seconds = _fetch(APPROVALS, given)
-    marks = _fetch(MARKS, given)
-    recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = marks
-    lag_median, lag_p99, measured = _fetch(LAG, given)
+    found = _fetch(FIGURES, given)
+    asked, approved, rejected, expired, seconds = found[:5]
+    recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = found[5:14]
+    open_attempts, lag_median, lag_p99, measured = found[14:]
     return Tally(
         rows=rows,
         actions=tuple(
@@ -144,7 +149,7 @@ def count_period(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         rejected=rejected,
         expired=expired,
         seconds_to_decide=_round(seconds),
-        open_attempts=_fetch(OPEN, given)[0],
+        open_attempts=open_attempts,
         recalled=recalled,
         rates_hit=rates,
         undone=undone,

@@ -82,8 +82,8 @@ def auditor_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponseB
         "period": period,
     }
     if organisation:
-        people = _people(organisation)
         person = form.cleaned_data.get("person", "")
+        people = _people(organisation, person)
         if person and person not in people:
             raise Http404("There is no such person.")
         context |= _about(organisation, period) | {"people": people.items(), "person": person}
@@ -112,11 +112,15 @@ def _about(organisation: Organisation, period: Period) -> dict[str, Any]:
     }
 
 
-def _people(organisation: Organisation) -> dict[str, str]:
-    """The users of the organisation, names by id."""
-    rows = Account.objects.filter(organisation=organisation).order_by("display_name")
-    pairs = rows.values_list("external_user_id", "display_name").distinct()[:PEOPLE]
-    return {key: name or key for key, name in pairs}
+def _people(organisation: Organisation, person: str) -> dict[str, str]:
+    """The first users of the organisation and the person who is chosen, names by id."""
+    rows = Account.objects.filter(organisation=organisation).order_by("external_user_id")
+    pairs = [*rows.values_list("external_user_id", "display_name").distinct()[:PEOPLE]]
+    if person and all(key != person for key, _ in pairs):
+        chosen = rows.filter(external_user_id=person)
+        pairs += chosen.values_list("external_user_id", "display_name")[:1]
+    named = {key: name or key for key, name in pairs}
+    return dict(sorted(named.items(), key=lambda one: one[1].casefold()))
 
 
 def _download(
