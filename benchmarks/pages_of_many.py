@@ -106,6 +106,10 @@ def pages(known: dict[str, Any]) -> dict[str, str]:
         "one account": f"/admin/integrations/account/{known['account']}/change/",
         "deliveries": "/admin/integrations/delivery/",
         "approvals": "/admin/guardrails/approval/",
+        "found by words": "/admin/find/?q=user-77",
+        "console": "/console/?user=user-0",
+        "its drafts": "/console/drafts?user=user-0",
+        "its patterns": "/console/patterns?user=user-0",
         "dashboard": f"{turn}dashboard/",
         "what may it do": "/admin/guardrails/allowedaction/explain/",
         "set up": "/admin/setup/",
@@ -152,7 +156,7 @@ def scans(statement: str) -> dict[str, int]:
     """Tables that it reads from one end to the other, with their rows where those are many."""
     from benchmarks.many_chunks import query
 
-    [[plan]] = query(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}".replace("%", "%%"))
+    [[plan]] = query(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
     found: dict[str, int] = {}
     nodes = [plan[0]["Plan"]]
     while nodes:
