@@ -66,8 +66,8 @@ def of_deliveries(
     if since:
         name = "their_turn"
         # A delivery comes before its turn. That no other turn has one is said for PostgreSQL.
-        begun = Q(turn__created_at__gte=since - CLOCKS_APART, turn__delivery_id__isnull=False)
-        rows = rows.annotate(their_turn=FilteredRelation("turn", condition=begun))
+        recent = Q(turn__created_at__gte=since - CLOCKS_APART, turn__delivery_id__isnull=False)
+        rows = rows.annotate(their_turn=FilteredRelation("turn", condition=recent))
     turn = _of_turn(f"{name}__")
     conditions = turn | {
         Outcome.WORKING: turn[Outcome.WORKING] | Q(state__in=OPEN_DELIVERIES),
