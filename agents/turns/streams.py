@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
 
 import psycopg
 from asgiref.sync import sync_to_async
@@ -21,6 +22,7 @@ from django.db import close_old_connections
 from agents.journal.statements import CHANNEL
 from agents.models import TurnEvent
 from agents.turns.responses import build_response, describe_event
+from agents.turns.said import SaidSoFar
 from integrations.database import notices
 from integrations.web.problems import MEDIA_TYPE, problem
 
@@ -141,11 +143,13 @@ async def _follow(
     gone: asyncio.Task[None],
     send: Send,
 ) -> None:
+    said, read = SaidSoFar(UUID(turn_id)), 0  # what comes before `after` is part of what was said
     while not gone.done():
         woken.clear()
-        for sequence, type, data in await sync_to_async(_events)(turn_id, reader, after):
-            await _send_event(send, sequence, type, data)
-            after = sequence
+        new = await sync_to_async(_events)(turn_id, reader, read)
+        for read, type, data in said.follow(new):
+            if read > after:
+                await _send_event(send, read, type, data)
             if type == LAST_TYPE:
                 return
         waiting = asyncio.create_task(woken.wait())

@@ -47,10 +47,22 @@ export function message(role, text, { html = "", citations = [], page = null } =
       : null);
 }
 
-function rich(html) {
+/** An answer, or what there is of it so far, as the server rendered it. */
+export function rich(html) {
   const place = el("div", { className: "text rich", dir: "auto" });
   place.innerHTML = html;
   return place;
+}
+
+/** Brings what is shown of an answer up to date. What is the same stays, and what is selected in it. */
+export function renew(place, html) {
+  const nodes = [...rich(html).childNodes];
+  for (const [at, node] of nodes.entries()) {
+    const old = place.childNodes[at];
+    if (!old) place.append(node);
+    else if (!old.isEqualNode(node)) old.replaceWith(node);
+  }
+  while (place.childNodes.length > nodes.length) place.lastChild.remove();
 }
 
 function source(item, page) {

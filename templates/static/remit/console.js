@@ -1,7 +1,7 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
 import { Refused, call, root } from "./api.js";
-import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, reviewed, showPlan, visible } from "./cards.js";
+import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, renew, reviewed, rich, showPlan, visible } from "./cards.js";
 import { watchPastes } from "./pastes.js";
 import { explained, searched } from "./search.js";
 import { watchSuggestions } from "./suggestions.js";
@@ -82,11 +82,11 @@ function decided(confirm, reject, edits) {
 function follow({ stream_url, turn_id }) {
   const item = add(message("assistant", ""));
   item.ariaBusy = "true";
-  const text = item.querySelector(".text");
+  const text = rich("");
+  item.querySelector(".text").replaceWith(text);
   const calls = el("ul", { className: "plain calls" });
   const thoughts = el("p", { className: "text" });
   const thinking = el("details", { className: "context", hidden: true }, el("summary", {}, "Thinking"), thoughts);
-  let before = ""; // what was said before this step
   const stop = el("button", { type: "button", className: "stop" }, "Stop");
   stop.addEventListener("click", () => {
     stop.disabled = true;
@@ -97,21 +97,22 @@ function follow({ stream_url, turn_id }) {
   say("The agent works");
   return new Promise((resolve, reject) => {
     const source = new EventSource(stream_url);
-    const on = (type, act) => source.addEventListener(type, (event) => act(JSON.parse(event.data)));
+    const on = (type, act) => source.addEventListener(type, (event) => {
+      act(JSON.parse(event.data));
+      item.dataset.seen = event.lastEventId;
+    });
     const end = (settle, value) => {
       source.close();
       item.remove();
       settle(value);
     };
-    on("text.delta", (data) => { text.textContent += visible(data.text); });
-    on("text.restarted", () => { text.textContent = before; });
+    // Of pieces that come at once the last one has what they make together.
+    for (const type of ["text.delta", "text.restarted"]) on(type, ({ html }) => html === undefined || renew(text, html));
     on("reasoning.delta", (data) => {
       thinking.hidden = false;
       thoughts.textContent += visible(data.text);
     });
     on("tool.started", (data) => {
-      before = text.textContent && `${text.textContent.trimEnd()}\n\n`;
-      text.textContent = before;
       const line = el("li", {}, `${words(data.tool)} (${words(data.agent)})`);
       line.dataset.call = data.call_id;
       calls.append(line);
@@ -405,8 +406,9 @@ async function openSession(row) {
     if (mine !== shown) return;
     for (const one of before) document.getElementById(one.message_id)?.append(...stays(one, words.get(one.turn_id)));
     asked = said.findLast((one) => one.role === "user" && one.content)?.content ?? "";
-    if (isOver(answer)) show(answer, { withText: last.role === "user" });
-    else await goOn(answer.turn_id, mine);
+    if (isOver(answer)) return show(answer, { withText: last.role === "user" });
+    showPlan(plan, answer.plan);
+    await goOn(answer.turn_id, mine);
   } catch (error) {
     complain(error);
   }
