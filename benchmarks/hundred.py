@@ -142,7 +142,8 @@ def one_process() -> Iterator[None]:
             for id, payload in broker.dequeue() or ():
                 task = SignedPackage.loads(payload)
                 task["func"](*task.get("args", ()), **task.get("kwargs", {}))
-                broker.acknowledge(id)
+                if id is not None:  # no row: deliveries wait
+                    broker.acknowledge(id)
         broker.notices.close()
         connections.close_all()
 
