@@ -116,7 +116,7 @@ def test_one_click_brings_what_waits_and_a_tap_leads_to_where_it_is_decided(
             page.get_by_role("button", name="Confirm", exact=True).click()
         seconds.append(time.monotonic() - begin)
         assert len(office.calls()) == number + 1
-    note("notification_to_decision_seconds_p95", round(sorted(seconds)[int(ROUNDS * 0.95)], 2))
+    note("slowest_notification_to_decision_seconds", round(max(seconds), 2))
 
     page.goto("/admin/guardrails/approval/")
     page.get_by_role("button", name="Notify me in this browser", exact=True).click()
