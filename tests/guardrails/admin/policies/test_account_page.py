@@ -18,7 +18,7 @@ from guardrails.models import AllowedAction
 from guardrails.policies import files as policy_files, presets, text as policy_text
 from guardrails.policies.findings import findings
 from guardrails.policies.why import REMEDIES
-from integrations.models import Account, ProviderResource
+from integrations.models import Account, Organisation, ProviderResource
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
@@ -103,6 +103,16 @@ def test_a_refusal_is_explained(office: Office, client: Client) -> None:
     assert reverse("admin:guardrails_allowedaction_change", args=[allowed_action.pk]) in text
     assert HOSTILE not in text
     assert office.calls() == []
+
+
+def test_without_an_account_it_leads_to_the_setup(client: Client) -> None:
+    Organisation.objects.create(slug="empty", name="Empty")
+
+    text = page(client, "explain", organisation="empty")
+
+    assert "No account is connected here yet." in text
+    assert "Choose an account." not in text
+    assert 'id="account"' not in text
 
 
 def test_what_may_be_reached_is_asked_by_name_or_by_id(office: Office, client: Client) -> None:
