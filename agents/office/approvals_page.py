@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -80,15 +81,15 @@ def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
 def _cards(chosen: Chosen, wanted: str) -> Iterator[ApprovalCard]:
     if chosen.organisation is None or not chosen.user_id:
         return
-    given = {"organisation_id": chosen.organisation.id, "external_user_id": chosen.user_id}
+    find = partial(
+        list_cards, organisation_id=chosen.organisation.id, external_user_id=chosen.user_id
+    )
     first: tuple[ApprovalCard, ...] = ()
     with suppress(ValueError):  # no id of anything
-        first = list_cards(**given, ids=[UUID(wanted)]) if wanted else ()
+        first = find(ids=[UUID(wanted)]) if wanted else ()
     yield from first
     named = {card.id for card in first}
-    yield from (
-        card for card in list_cards(**given, state="pending", limit=MOST) if card.id not in named
-    )
+    yield from (card for card in find(state="pending", limit=MOST) if card.id not in named)
 
 
 def _describe(card: ApprovalCard) -> Asked:

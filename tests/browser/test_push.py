@@ -101,7 +101,8 @@ def test_one_click_brings_what_waits_and_a_tap_leads_to_where_it_is_decided(
 ) -> None:
     let_tasks_ask(office)
     page.set_viewport_size(PHONE)
-    browser, seconds = Browser(receiver.url), []
+    browser = Browser(receiver.url)
+    seconds: list[float] = []
     switch_on(page, context, "/admin/guardrails/approval/", browser)
     for number in range(ROUNDS):
         ask(office, number)

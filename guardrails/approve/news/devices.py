@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
@@ -50,7 +49,7 @@ def offer(user: Any) -> dict[str, Any]:
     return {"push_key": settings.VAPID_PUBLIC_KEY, "push_known": known}
 
 
-def switch_on(user: User, *, subscription: str, time_zone: str, by: str) -> None:
+def switch_on(user: Any, *, subscription: str, time_zone: str, by: str) -> None:
     """Have this browser show what waits for this person, and for nobody else. Doing it again
     changes nothing. Raises ValidationError with a sentence, audit.contracts.LedgerError."""
     try:
@@ -80,7 +79,7 @@ def switch_on(user: User, *, subscription: str, time_zone: str, by: str) -> None
         recipients.save(row, address=subscription, by=by)
 
 
-def switch_off(user: User, *, device: str = "", by: str) -> None:
+def switch_off(user: Any, *, device: str = "", by: str) -> None:
     """In one browser, or in all of theirs. Raises audit.contracts.LedgerError."""
     rows = ApprovalRecipient.objects.filter(person=user)
     for row in rows.filter(device=device) if device else rows:
