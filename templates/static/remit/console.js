@@ -31,7 +31,7 @@ function say(text) {
 function setBusy(value) {
   busy = value;
   send.disabled = value;
-  log.ariaBusy = String(value);
+  log.ariaBusy = value ? "true" : null;
   for (const button of log.querySelectorAll("button")) button.disabled = value;
 }
 
