@@ -121,8 +121,8 @@ def _rows_of(line: accounting.Line, state: Delivery.State) -> str:
         return f"{address}?{urlencode({'state__exact': state, **whose})}"
     if state == Delivery.State.DEAD:
         address = reverse("admin:knowledge_syncfailure_changelist")
-        whose = {"sync__account__id__exact": line.account_id}
-        return f"{address}?{urlencode({'state__exact': state, **whose})}"
+        asked = {"state__exact": state, "sync__account__id__exact": line.account_id}
+        return f"{address}?{urlencode(asked)}"
     return ""
 
 
