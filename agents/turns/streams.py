@@ -22,7 +22,7 @@ from django.db import close_old_connections
 from agents.journal.statements import CHANNEL
 from agents.models import TurnEvent
 from agents.turns.responses import build_response, describe_event
-from agents.turns.said import SaidSoFar
+from agents.turns.said import Event, SaidSoFar
 from integrations.database import notices
 from integrations.web.problems import MEDIA_TYPE, problem
 
@@ -146,8 +146,8 @@ async def _follow(
     said, read = SaidSoFar(UUID(turn_id)), 0  # what comes before `after` is part of what was said
     while not gone.done():
         woken.clear()
-        new = await sync_to_async(_events)(turn_id, reader, read)
-        for read, type, data in said.follow(new):
+        new = await sync_to_async(_show_new)(said, turn_id, reader, read)
+        for read, type, data in new:
             if read > after:
                 await _send_event(send, read, type, data)
             if type == LAST_TYPE:
@@ -162,7 +162,12 @@ async def _follow(
                 await _send_body(send, b": waiting\n\n")
 
 
-def _events(turn_id: str, reader: str, after: int) -> list[tuple[int, str, dict[str, Any]]]:
+def _show_new(said: SaidSoFar, turn_id: str, reader: str, after: int) -> list[Event]:
+    """New events, as pages show them: rendering takes a moment, in which other streams go on."""
+    return said.follow(_events(turn_id, reader, after))
+
+
+def _events(turn_id: str, reader: str, after: int) -> list[Event]:
     """New events in order. The last one carries the turn's whole answer."""
     close_old_connections()  # no request begins or ends here, so nobody else does it
     rows = TurnEvent.objects.filter(turn_id=turn_id, sequence__gt=after).order_by("sequence")
