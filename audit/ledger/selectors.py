@@ -150,7 +150,10 @@ def about_ledger(
     limit: int = 100,
 ) -> tuple[Recorded, ...]:
     """Rows about the ledger itself (`ledger.…`) of these types, newest action first, by an
-    index that holds nothing else; those about one resource, if it is named."""
+    index that holds nothing else; those about one resource, if it is named. Raises ValueError for
+    a type of other rows, of which it would find none."""
+    if others := [one for one in action_types if not one.startswith("ledger.")]:
+        raise ValueError(f"Rows of the type {others[0]} are not about the ledger: see `actions`.")
     rows = queries.keep_about_ledger(queries.select_with_payload())
     rows = rows.filter(tenant_id=tenant_id, action_type__in=action_types)
     if resource_id:

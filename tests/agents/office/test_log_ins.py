@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.office.log_ins import ACTION_TYPE
-from audit.contracts import LEDGER_TENANT
-from audit.ledger.selectors import about_ledger
+from audit.contracts import LEDGER_TENANT, Filters
+from audit.ledger.selectors import actions
 from integrations.models import SharedEntry
 from tests.clients import client_of
 
@@ -53,7 +53,8 @@ def said(answer: Any) -> str:
 
 
 def locks(address: str) -> list[dict[str, Any]]:
-    rows = about_ledger(LEDGER_TENANT, ACTION_TYPE, limit=50)
+    filters = Filters(tenant_id=LEDGER_TENANT, action_type=ACTION_TYPE)
+    rows = actions(filters=filters, limit=50).rows
     return [dict(row.payload) for row in rows if row.payload["address"] == address]
 
 

@@ -13,8 +13,8 @@ from django.core.cache import caches
 from django.test import Client
 from joserfc.jwk import RSAKey
 
-from audit.contracts import LEDGER_TENANT
-from audit.ledger.selectors import about_ledger
+from audit.contracts import LEDGER_TENANT, Filters
+from audit.ledger.selectors import actions
 from config.pages.single_sign_on import SingleSignOn
 from integrations.models import Membership, Organisation, SignInIdentity
 from integrations.network import http
@@ -113,7 +113,8 @@ def who(client: Client) -> str | None:
 
 
 def rows(action_type: str) -> list[dict[str, Any]]:
-    return [dict(row.payload) for row in about_ledger(LEDGER_TENANT, action_type, limit=20)]
+    filters = Filters(tenant_id=LEDGER_TENANT, action_type=action_type)
+    return [dict(row.payload) for row in actions(filters=filters, limit=20).rows]
 
 
 def reasons(provider: OidcProvider) -> list[str]:
