@@ -47,7 +47,7 @@ class Film:
         self._screen.on("Page.screencastFrame", self._keep)
 
     def start(self) -> None:
-        self._screen.send("Page.startScreencast", {"format": "png", "everyNthFrame": 2})
+        self._screen.send("Page.startScreencast", {"format": "png", "everyNthFrame": 1})
 
     def _keep(self, frame: dict[str, Any]) -> None:
         self._frames.append((frame["metadata"]["timestamp"], base64.b64decode(frame["data"])))
@@ -118,9 +118,8 @@ def approve(film: Film) -> None:
     film.press(page.get_by_role("row").nth(1).get_by_role("link").first)
     page.wait_for_url("**/change/**")
     film.read()
-    asked = page.url
-    film.press(page.get_by_role("button", name="Confirm").first)
-    page.wait_for_url(lambda url: url != asked)
+    with page.expect_navigation(timeout=PATIENCE_MS):
+        film.press(page.get_by_role("button", name="Confirm").first)
 
 
 def stop(film: Film) -> None:
