@@ -4,7 +4,7 @@
 
 The walks are those of tests/browser/test_walks.py, in headless Chromium; a notification is followed
 WALK_ROUNDS times, without a pause, from where the browser has it to where the word is recorded: the
-slowest counts. After ten or so in a row headless Chromium shows no more.
+slowest counts. Of twenty in a row, one was not shown: why is not known.
 The last line is JSON.
 """
 

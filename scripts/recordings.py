@@ -18,17 +18,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 from scripts.screenshots import (
     PATIENCE_MS,
     PROJECT,
-    WINDOW,
     ScreenshotError,
     await_status,
-    browser_options,
+    drive,
     log_in,
-    running_remit,
 )
 
 FOLDER = PROJECT / "docs" / "recordings"
@@ -61,9 +59,6 @@ class Film:
         what.evaluate(FRAME)
         self.page.wait_for_timeout(AIM_MS)
         what.click()
-
-    def type(self, field: Locator, text: str) -> None:
-        field.press_sequentially(text, delay=40)
 
     def save(self, name: str) -> None:
         """Raises ScreenshotError where ffmpeg fails, or the film is too large for a page."""
@@ -123,7 +118,7 @@ def approve(film: Film) -> None:
 
 
 def stop(film: Film) -> None:
-    """An operator stops everything, sees it on another page and lets it go on."""
+    """An operator stops everything, and sees it on another page."""
     page = film.page
     page.goto("/admin/")
     film.start()
@@ -160,31 +155,20 @@ WALKS: Mapping[str, Callable[[Film], None]] = {
 }
 
 
+def record(page: Page) -> None:
+    log_in(page)
+    for name, walk in WALKS.items():
+        film = Film(page)
+        walk(film)
+        film.save(name)
+
+
 def main() -> int:
     """Returns the exit code."""
     if shutil.which("ffmpeg") is None:
         print("No ffmpeg found. On Debian: apt-get install ffmpeg", file=sys.stderr)
         return 1
-    options = browser_options()
-    if options is None:
-        return 1
-    FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with running_remit(Path(folder)) as address, sync_playwright() as playwright:
-                opened = playwright.chromium.launch(**options)
-                page = opened.new_page(base_url=address, viewport=WINDOW, locale="en-GB")
-                log_in(page)
-                for name, walk in WALKS.items():
-                    film = Film(page)
-                    walk(film)
-                    film.save(name)
-                opened.close()
-        except ScreenshotError as error:
-            print(error, file=sys.stderr)
-            return 1
-    print(f"Written to {FOLDER.relative_to(PROJECT)}.")
-    return 0
+    return drive(record, writes_to=FOLDER)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
@@ -132,32 +131,31 @@ def take(page: Page) -> None:
     save(page, "ledger")
 
 
-def browser_options() -> dict[str, Any] | None:
-    """How this machine's Chromium is started. Says so where there is none."""
+def drive(walk: Callable[[Page], None], *, writes_to: Path) -> int:
+    """Let Chromium walk through a Remit of its own, from a page that shows nothing yet. Returns
+    the exit code."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         print("No Chromium found. On Debian: apt-get install chromium", file=sys.stderr)
-        return None
-    return {"executable_path": browser, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
-
-
-def main() -> int:
-    """Returns the exit code."""
-    options = browser_options()
-    if options is None:
         return 1
-    FOLDER.mkdir(exist_ok=True)
+    writes_to.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         try:
             with running_remit(Path(folder)) as address, sync_playwright() as playwright:
-                opened = playwright.chromium.launch(**options)
-                take(opened.new_page(base_url=address, viewport=WINDOW, locale="en-GB"))
+                options = ["--no-sandbox"] if os.geteuid() == 0 else []
+                opened = playwright.chromium.launch(executable_path=browser, args=options)
+                walk(opened.new_page(base_url=address, viewport=WINDOW, locale="en-GB"))
                 opened.close()
         except ScreenshotError as error:
             print(error, file=sys.stderr)
             return 1
-    print(f"Written to {FOLDER.relative_to(PROJECT)}.")
+    print(f"Written to {writes_to.relative_to(PROJECT)}.")
     return 0
+
+
+def main() -> int:
+    """Returns the exit code."""
+    return drive(take, writes_to=FOLDER)
 
 
 if __name__ == "__main__":

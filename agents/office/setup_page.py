@@ -19,12 +19,11 @@ from django.urls import reverse
 
 from agents import tasks
 from agents.models import PastRun
-from agents.office import setup_policy
+from agents.office import setup_picks, setup_policy
 from agents.past import runs
 from guardrails.actions.registry import BY_NAME
 from guardrails.models import AllowedAction, AllowedActionOption
 from guardrails.policies import changes, picking, presets, shadow
-from guardrails.policies.picking import Picked, Use
 from guardrails.policies.recorded_admin import author
 from guardrails.policies.text import PolicyFileError
 from integrations.models import Account
@@ -35,12 +34,6 @@ from integrations.web.admin_pages import operator
 RIGHTS = ("integrations.view_account", "guardrails.view_allowedaction")
 TRIED = 100  # mails
 ACCOUNTS = 200  # to choose from
-# What may be picked, by the kind of account: for which action, which of its targets.
-PICKS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "mail": (("classify", "label"), ("move_email", "folder")),
-    "issues": (("create_jira_task", "project"),),
-    "files": (("create_document", "folder"), ("move_document", "folder")),
-}
 # Seen by nobody else, and undone with one click.
 SAFE = {"mail": ("classify", "archive")}
 PICK_RIGHTS = ("guardrails.add_allowedactionoption", "guardrails.delete_allowedactionoption")
@@ -57,19 +50,6 @@ class Step:
     name: str
     title: str
     is_done: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pick:
-    """One list of the account: what of it the action may be about."""
-
-    use: Use
-    choices: list[Picked]
-    listed: frozenset[str]
-
-    @property
-    def field(self) -> str:
-        return f"{self.use.action.name}-{self.use.kind}"
 
 
 def view(request: HttpRequest) -> HttpResponse:
@@ -107,19 +87,13 @@ def _chosen(accounts: Any, key: str) -> Account | None:
     return chosen
 
 
-def _uses(account: Account) -> list[Use]:
-    """What may be picked for this account."""
-    wanted = PICKS.get(account.kind, ())
-    return [one for one in picking.list_uses(account) if (one.action.name, one.kind) in wanted]
-
-
 def _steps(account: Account | None) -> list[Step]:
     kind = BY_SOURCE[account.source].kind if account else "mail"
     waiting = setup_policy.find_waiting(account)
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
-    if account is None or _uses(account):
+    if account is None or setup_picks.list_uses(account):
         found.append(
             Step(
                 name="pick",
@@ -154,7 +128,7 @@ def _details(account: Account | None) -> dict[str, Any]:
         return {}
     kind = BY_SOURCE[account.source].kind
     waiting = setup_policy.find_waiting(account)
-    picks, problem = _picks(account)
+    picks, problem = setup_picks.list_picks(account)
     policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}
     back = f"{reverse('setup')}?{urlencode({'account': account.pk})}"
     return {
@@ -189,22 +163,10 @@ def _details(account: Account | None) -> dict[str, Any]:
     }
 
 
-def _picks(account: Account) -> tuple[list[Pick], str]:
-    """The account's own lists, and why they may be missing or old."""
-    uses = _uses(account)
-    problem = picking.bring_up_to_date(account) if uses else ""
-    if account.listed_at is None:
-        return [], problem
-    return [
-        Pick(use=one, choices=picking.list_choices(one), listed=picking.list_picked(one))
-        for one in uses
-    ], problem
-
-
 def _pick(request: HttpRequest, account: Account) -> None:
     """What is ticked is listed, and what is not is listed no more."""
     _need(request, *PICK_RIGHTS)
-    picks, problem = _picks(account)
+    picks, problem = setup_picks.list_picks(account)
     for one in picks:
         picking.pick(one.use, request.POST.getlist(one.field), author=author(request))
     if picks:

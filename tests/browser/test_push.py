@@ -77,7 +77,9 @@ def hand_on(context: BrowserContext, page: Page, said: Any) -> None:
         lambda event: seen.extend(one["registrationId"] for one in event["registrations"]),
     )
     session.send("ServiceWorker.enable")
-    while not seen:
+    for _ in range(1500):  # half a minute at most
+        if seen:
+            break
         page.wait_for_timeout(20)
     origin = page.evaluate("location.origin")
     message = {"origin": origin, "registrationId": seen[0], "data": json.dumps(said)}

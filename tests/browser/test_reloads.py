@@ -161,10 +161,10 @@ def show_the_same(followed: Page, opened: Page) -> None:
         assert list(unified_diff(now, there, n=1)) == []
 
 
-def follow_and_open(told: list[Any], page: Page, other: Page) -> None:
+def follow_and_open(drawn: list[Any], page: Page, other: Page) -> None:
     page.goto("about:blank")
     page.goto("/console/")
-    for steps, how in told:
+    for steps, how in drawn:
         page.get_by_label("Message", exact=True).fill("Look at it")
         page.get_by_role("button", name="Send").click()
         expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
@@ -188,9 +188,9 @@ def test_a_page_opened_at_any_moment_of_a_turn_shows_what_the_one_shows_that_fol
     other = page.context.new_page()
 
     @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
-    @given(told=st.lists(TURNS, min_size=1, max_size=2))
-    def check(told: list[Any]) -> None:
-        follow_and_open(told, page, other)
+    @given(drawn=st.lists(TURNS, min_size=1, max_size=2))
+    def check(drawn: list[Any]) -> None:
+        follow_and_open(drawn, page, other)
 
     check()
     assert problems == []
