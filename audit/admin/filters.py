@@ -80,7 +80,8 @@ class StatusFilter(DropdownFilter):  # type: ignore[misc]
         return choices(Status)
 
     def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
-        return queryset.filter(status=self.value()) if self.value() else queryset
+        value = self.value()
+        return queries.keep_status(queryset, value) if value else queryset
 
 
 class PeriodFilter(DropdownFilter):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from django.db import connections
 from django.db.models import (
@@ -18,7 +18,7 @@ from django.db.models import (
     Value,
 )
 
-from audit.contracts import CLOCKS_APART, Filters
+from audit.contracts import CLOCKS_APART, Filters, Status
 from audit.ledger import ids
 from audit.ledger.routing import LEDGER
 from audit.models import ExecutedAgentAction
@@ -35,7 +35,7 @@ def select_matching(filters: Filters, *, snapshot: str | None = None) -> Rows:
     if filters.action_type:
         rows = rows.filter(action_type=filters.action_type)
     if filters.status:
-        rows = rows.filter(status=filters.status)
+        rows = keep_status(rows, filters.status)
     if filters.run_id:
         rows = rows.filter(run_id=filters.run_id)
     if filters.on_behalf_of:
@@ -62,6 +62,21 @@ def keep_about_ledger(rows: Rows) -> Rows:
         Func(
             F("action_type"),
             template="(%(expressions)s >= 'ledger.' AND %(expressions)s < 'ledger/')",
+            output_field=BooleanField(),
+        )
+    )
+
+
+def keep_status(rows: Rows, status: str) -> Rows:
+    """Those of this status; none where there is no such status. It stands in the statement, as the
+    bounds of `keep_about_ledger` do, for the index of rows that are neither pending nor succeeded.
+    """
+    if status not in get_args(Status):
+        return rows.none()
+    return rows.filter(
+        Func(
+            F("status"),
+            template=f"(%(expressions)s = '{status}')",
             output_field=BooleanField(),
         )
     )

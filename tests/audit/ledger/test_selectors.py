@@ -1,13 +1,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from audit.contracts import Entry, Filters
-from audit.ledger import ids, ledger, queries, selectors
+from audit.contracts import Entry, Filters, Status
+from audit.ledger import ids, ledger, months, queries, selectors
 from tests.audit.entries import append_action, entry
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -116,21 +117,51 @@ def test_counts_are_of_actions_not_of_rows() -> None:
     assert few == {"failed": 1, "pending": 1}
 
 
-def test_rows_about_the_ledger_are_found_by_their_index_by_a_plan_for_any_parameters() -> None:
-    rows = queries.keep_about_ledger(queries.select_phases())
-    statement, values = rows.filter(
-        tenant_id=uuid4(), action_type="ledger.end"
-    ).query.sql_with_params()
-
+def plan_for_any_parameters(rows: queries.Rows) -> str:
+    """As PostgreSQL plans a statement that it meets often, if it may not read a whole table."""
+    statement, values = rows.query.sql_with_params()
+    places = tuple(f"${number}" for number in range(1, len(values) + 1))
+    given = ", ".join(f"'{value}'" for value in values)
     with connections["ledger"].cursor() as cursor, transaction.atomic(using="ledger"):
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(f"PREPARE often AS {statement % ('$1', '$2')}")
-        cursor.execute(f"EXPLAIN EXECUTE often('{values[0]}', '{values[1]}')")
+        cursor.execute(f"PREPARE often AS {statement % places}")
+        cursor.execute(f"EXPLAIN EXECUTE often({given})")
         plan = "\n".join(line for (line,) in cursor.fetchall())
         cursor.execute("DEALLOCATE often")
+    return plan
 
+
+def test_rows_about_the_ledger_are_found_by_their_index_by_a_plan_for_any_parameters() -> None:
+    rows = queries.keep_about_ledger(queries.select_phases())
+    plan = plan_for_any_parameters(rows.filter(tenant_id=uuid4(), action_type="ledger.end"))
     assert "tenant_id_action_type_action_id_id_idx" in plan
+
+
+RARE = sorted({*get_args(Status)} - {"pending", "succeeded"})
+
+
+@pytest.mark.parametrize("status", RARE)
+def test_rows_of_a_rare_status_are_found_by_its_index_in_every_month_by_a_plan_for_any_parameters(
+    status: str,
+) -> None:
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT audit_make_month('2026-04-01')")
+    filters = Filters(tenant_id=uuid4(), status=status)
+    rows = queries.select_matching(filters).order_by("-action_id", "-id")[:51]
+
+    plan = plan_for_any_parameters(rows)
+
+    for month in months.list_months():
+        name = f"audit_action_{month.suffix}"
+        assert f"using {name}_status_action_id_id_tenant_id_idx on {name} " in plan
+    assert "Sort" not in plan
+
+
+def test_rows_of_no_status_that_there_is_are_none() -> None:
+    filters = Filters(tenant_id=uuid4(), status="blocked' OR 'a' = 'a")
+    append_action(tenant_id=filters.tenant_id)
+    assert selectors.actions(filters=filters).rows == ()
 
 
 def test_open_attempts_are_those_without_an_outcome_of_the_same_number() -> None:
