@@ -13,10 +13,10 @@ from urllib.parse import urljoin, urlsplit
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import CalendarWrite
 from integrations.ports.calendar import Answer as Response, CalendarWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.caldav import edit, events
 from integrations.providers.caldav.calendars import STRONG, Calendars
 from integrations.providers.caldav.edit import Author
@@ -35,16 +35,8 @@ class Edit(Protocol):
 _KEY = re.compile(r"[A-Za-z0-9-]{1,200}")
 
 
-class CalDavWriter:
+class CalDavWriter(AccountWriter):
     """Satisfies `integrations.ports.calendar.CalendarWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_event(self, fields: Mapping[str, Any], *, key: str) -> Answer:
         own = Calendars(self._account)

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import Rejected
 from integrations.models import IssueWrite
 from integrations.network.answers import parse
 from integrations.ports.issues import IssuesWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.github import evidence
 from integrations.providers.github.issues import (
     RawComment,
@@ -32,20 +32,12 @@ NO_SORTING = (
 )
 
 
-class GitHubWriter:
+class GitHubWriter(AccountWriter):
     """Satisfies `integrations.ports.issues.IssuesWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
 
     @cached_property
     def _reader(self) -> GitHubReader:
         return GitHubReader(self._account)
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_issue(
         self,

@@ -11,11 +11,11 @@ from hashlib import sha256
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import NotFound, Rejected
 from integrations.models import CalendarWrite
 from integrations.network.answers import parse
 from integrations.ports.calendar import Answer as Response, CalendarWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.calendars import writing
 from integrations.providers.calendars.ids import event_id as event_id_of, planned_in
 from integrations.providers.calendars.places import find_place, remember
@@ -27,16 +27,8 @@ from integrations.providers.google_calendar.calendars import Calendars, primary_
 from integrations.providers.google_calendar.events import MARK, mark_of, path_of
 
 
-class GoogleCalendarWriter:
+class GoogleCalendarWriter(AccountWriter):
     """Satisfies `integrations.ports.calendar.CalendarWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_event(self, fields: Mapping[str, Any], *, key: str) -> Answer:
         own = Calendars(self._account)

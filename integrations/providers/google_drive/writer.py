@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import FileWrite
 from integrations.network.answers import parse
 from integrations.ports.files import FilesWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.drives import writing
 from integrations.providers.drives.writing import Answer
 from integrations.providers.google.session import Taken
@@ -47,16 +47,8 @@ MORE_ALREADY = "This address may do more with the file than that."
 SHARED_AS = frozenset({"reader", "commenter", "writer"})
 
 
-class GoogleDriveWriter:
+class GoogleDriveWriter(AccountWriter):
     """Satisfies `integrations.ports.files.FilesWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_document(self, *, name: str, content: str, folder_id: str, key: str) -> Answer:
         own, row = Files(self._account), writing.find_row(self._account, key)

@@ -12,11 +12,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from django.utils import timezone
 
-from integrations.contracts import AccountRef, Email
+from integrations.contracts import Email
 from integrations.contracts.outgoing import OutgoingMail
-from integrations.credentials import credentials
 from integrations.mail import compose
 from integrations.models import MailWrite
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.imap import progress
 from integrations.providers.imap.folders import UNREAD
 
@@ -37,16 +37,8 @@ class Mails(Protocol):
 M = TypeVar("M", bound=Mails)
 
 
-class MailboxWriter(ABC, Generic[M]):
+class MailboxWriter(AccountWriter, ABC, Generic[M]):
     """The part of `integrations.ports.mail.MailWriter` that needs no server's language."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def archive(self, email_id: str, *, key: str) -> Answer:
         return self._change("archive", email_id, add=(), remove=("INBOX",), key=key)

@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import NotFound, ProviderError, Rejected
 from integrations.models import IssueWrite
 from integrations.network.answers import parse, rows
 from integrations.network.outgoing import segment
 from integrations.ports.issues import IssuesWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.jira import evidence, listing
 from integrations.providers.jira.issues import (
     NAMES,
@@ -29,20 +29,12 @@ from integrations.providers.trackers import writing
 from integrations.providers.trackers.writing import Answer
 
 
-class JiraWriter:
+class JiraWriter(AccountWriter):
     """Satisfies `integrations.ports.issues.IssuesWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
 
     @cached_property
     def _reader(self) -> JiraReader:
         return JiraReader(self._account)
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_issue(
         self,

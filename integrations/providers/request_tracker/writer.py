@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import Rejected
 from integrations.models import IssueWrite
 from integrations.ports.evidence import Performed
 from integrations.ports.issues import IssuesWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.request_tracker import evidence
 from integrations.providers.request_tracker.reader import RtReader
 from integrations.providers.request_tracker.session import items
@@ -25,20 +25,12 @@ from integrations.providers.trackers import writing
 from integrations.providers.trackers.writing import Answer
 
 
-class RtWriter:
+class RtWriter(AccountWriter):
     """Satisfies `integrations.ports.issues.IssuesWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
 
     @cached_property
     def _reader(self) -> RtReader:
         return RtReader(self._account)
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_issue(
         self,

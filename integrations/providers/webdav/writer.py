@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from integrations.contracts import AccountRef
-from integrations.credentials import credentials
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.models import FilePlace, FileWrite
 from integrations.ports.files import FilesWriter
+from integrations.providers.account_writer import AccountWriter
 from integrations.providers.drives import writing
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import STRONG, Files, spell
@@ -25,16 +25,8 @@ NO_TRASH = "This server has no trash. Remit deletes nothing for good."
 NO_SHARING = "A WebDAV server cannot be asked to share a file. Share it in its own pages."
 
 
-class WebDavWriter:
+class WebDavWriter(AccountWriter):
     """Satisfies `integrations.ports.files.FilesWriter`."""
-
-    def __init__(self, account: AccountRef) -> None:
-        self.request_id = ""
-        self._account = account
-
-    @property
-    def credential(self) -> str:
-        return credentials.fingerprint(self._account)
 
     def create_document(self, *, name: str, content: str, folder_id: str, key: str) -> Answer:
         if not name.isprintable() or "/" in name or name.strip(". ") != name.strip(" "):
