@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -66,13 +67,14 @@ def for_operators(view: View) -> View:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """Whom a page is about: one of the users whom somebody may act as. `users` are these, each id
-    with its name; `user_id` is empty where there is none. `zone` is of the account that was
-    connected first."""
+    """Whom a page is about: one of the users whom somebody may act as. `users` are the first of
+    these and the chosen one, each id with its name; `user_id` is empty where there is none. `zone`
+    is of the account that was connected first."""
 
     organisations: tuple[Organisation, ...]
     organisation: Organisation | None
     users: tuple[tuple[str, str], ...]
+    has_more_users: bool
     user_id: str
     is_own: bool
     account_ids: tuple[UUID, ...]
@@ -85,6 +87,7 @@ class Chosen:
             "organisations": self.organisations,
             "organisation": self.organisation,
             "users": self.users,
+            "has_more_users": self.has_more_users,
             "user_id": self.user_id,
             "is_own": self.is_own,
         }
@@ -98,25 +101,34 @@ def choose_user(request: HttpRequest) -> Chosen:
     own = own_user(request.user, chosen) if chosen else ""
     if own is None:
         raise PermissionDenied
-    rows = Account.objects.filter(organisation=chosen).order_by("external_user_id", "source")
-    if own:
-        rows = rows.filter(external_user_id=own)
-    names = dict(rows.values_list("external_user_id", "display_name").distinct()[:USERS_SHOWN])
+    rows = Account.objects.filter(organisation=chosen)
+    offered = {} if own else _list_users(rows)
     wanted = request.GET.get("user", "")
-    if wanted and (own not in ("", wanted) or wanted not in names):
+    user_id = wanted or own or min(offered, default="")
+    is_permitted = own in ("", user_id) and "\0" not in user_id
+    accounts = rows.filter(external_user_id=user_id) if is_permitted and user_id else rows.none()
+    found = list(accounts.order_by("created_at", "id"))
+    if wanted and not found:
         raise Http404("There is no such user.")
-    user_id = wanted or min(names, default="")
-    accounts = rows.filter(external_user_id=user_id).order_by("created_at", "id")
-    zones = dict(accounts.values_list("id", "time_zone"))
+    users = dict(list(offered.items())[:USERS_SHOWN])
+    if found:
+        users[user_id] = max(found, key=lambda one: one.source).display_name
     return Chosen(
         organisations=tuple(organisations),
         organisation=chosen,
-        users=tuple(sorted(names.items())),
-        user_id=user_id,
+        users=tuple(sorted(users.items())),
+        has_more_users=len(offered) > USERS_SHOWN,
+        user_id=user_id if found else "",
         is_own=bool(own),
-        account_ids=tuple(zones),
-        zone=next(iter(zones.values()), "UTC"),
+        account_ids=tuple(one.id for one in found),
+        zone=next((one.time_zone for one in found), "UTC"),
     )
+
+
+def _list_users(rows: "QuerySet[Account]") -> dict[str, str]:
+    """The names of the first users by their ids: one more than is shown, where there are more."""
+    each = rows.order_by("external_user_id", "-source").distinct("external_user_id")
+    return dict(each.values_list("external_user_id", "display_name")[: USERS_SHOWN + 1])
 
 
 @contextmanager

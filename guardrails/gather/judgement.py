@@ -109,6 +109,16 @@ def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
         return Judgement(decision=policy.GUARD_FAILED)
 
 
+def judge_by(policy_read: PolicySnapshot, request: ActionRequest) -> Judgement:
+    """The same under the policy as it was read for several requests of one account. For trials
+    alone: nothing is counted, and nothing may be done on it."""
+    try:
+        return _judge(request, policy_read, None)
+    except Exception:  # the same
+        log.exception("guardrails.guard_failed action=%s", request.action_id)
+        return Judgement(decision=policy.GUARD_FAILED)
+
+
 def judge_under(draft: PolicyFile, request: ActionRequest) -> Judgement:
     """The same under a whole policy that is not live, with the ceiling, switches and pauses that
     are. For trials alone: nothing is counted, and nothing may be done on it."""

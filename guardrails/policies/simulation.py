@@ -20,7 +20,7 @@ from guardrails.decide.evidence import Past
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.text import visible
-from guardrails.gather.judgement import Judgement, canonical, judge, judge_under
+from guardrails.gather.judgement import Judgement, canonical, judge, judge_by, judge_under
 from guardrails.gather.policy_rows import policy_snapshots
 from integrations.contracts import AccountRef
 from integrations.models import Account
@@ -90,9 +90,11 @@ def wish(
     )
 
 
-def simulate(request: ActionRequest) -> Judgement:
-    """The decision as it would be made now, with fresh facts. Never raises and never acts."""
-    return judge(canonical(request))
+def simulate(request: ActionRequest, *, policy: PolicySnapshot | None = None) -> Judgement:
+    """The decision as it would be made now, with fresh facts; `policy` is the present one where it
+    was read before. Never raises and never acts."""
+    request = canonical(request)
+    return judge_by(policy, request) if policy else judge(request)
 
 
 def pretend(request: ActionRequest, *, draft: PolicyFile | None = None) -> ActionResult:

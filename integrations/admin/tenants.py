@@ -39,6 +39,7 @@ from integrations.web.bound_admin import AutocompleteFilter, BoundAdmin
 from integrations.web.staff import is_bound
 
 ARRIVED_DAYS = 30
+MOST_COUNTED = 1_000
 COLOURS = {"active": "success", "paused": "danger"}
 POLICY = (
     ("guardrails_allowedaction", "Allowed actions"),
@@ -235,11 +236,13 @@ class AccountAdmin(RowPage):
     @display(description="What arrived")  # type: ignore[untyped-decorator]
     @once_a_row
     def arrived(self, account: Account) -> str:
-        """What was done about it in the last days, by its number; all ways in stand at the link."""
+        """What was done about the newest that arrived in the last days, by its number; all ways in
+        stand at the link."""
         if account._state.adding:
             return "Save the account first."
         since = timezone.now() - timedelta(days=ARRIVED_DAYS)
-        found = Delivery.objects.filter(account=account, received_at__gte=since).count_fates()
+        rows = Delivery.objects.filter(account=account, received_at__gte=since)
+        found = rows.order_by("-received_at")[:MOST_COUNTED].count_fates()
         counts = ", ".join(
             f"{found[name]:,} {words}"
             for name, words in (
@@ -247,7 +250,9 @@ class AccountAdmin(RowPage):
                 *(("dead", "dead letters"), ("in_work", "in work")),
             )
         )
-        said = f"In the last {ARRIVED_DAYS} days: {counts}."
+        is_cut = sum(found.values()) == MOST_COUNTED
+        of = f"Of the newest {MOST_COUNTED:,}" if is_cut else f"In the last {ARRIVED_DAYS} days"
+        said = f"{of}: {counts}."
         address = f"{reverse('admin:knowledge_accounting')}?days={ARRIVED_DAYS}"
         return format_html("<span>{} {}</span>", said, format_html(LINK, address, "Accounting"))
 

@@ -33,7 +33,7 @@ def choose_organisation(request: HttpRequest) -> tuple[list[Organisation], Organ
     else the one named “default”, else the first. One query, where there are no more than OFFERED.
     Raises Http404 where the address names another."""
     wanted = request.GET.get("organisation", "")
-    offered = list(staff.list_organisations(request.user)[:OFFERED])
+    offered = staff.list_organisations(request.user, OFFERED)
     chosen = next((one for one in offered if one.slug == (wanted or "default")), None)
     if chosen is None and len(offered) == OFFERED:  # it may come after them
         chosen = staff.find_organisation(request.user, wanted)

@@ -33,30 +33,38 @@ def may_meet(user: Any, organisation_id: UUID | None) -> bool:
 
 
 def organisation_ids(user: Any) -> tuple[UUID, ...]:
-    """Of somebody who is bound: asked for once a request."""
-    known: tuple[UUID, ...] | None = getattr(user, "_organisation_ids", None)
-    if known is None:
-        rows = Organisation.objects.filter(memberships__user_id=user.pk)
-        known = user._organisation_ids = tuple(rows.values_list("id", flat=True))
-    return known
+    """Of somebody who is bound."""
+    return tuple(one.organisation_id for one in _memberships(user))
 
 
 def own_user_id(user: Any, organisation_id: UUID) -> str:
     """Which user of the agent somebody is themself in this organisation. Empty: none; they work for
-    all of its users. One query."""
+    all of its users."""
     if not is_bound(user):
         return ""
-    rows = Membership.objects.filter(user_id=user.pk, organisation_id=organisation_id)
-    return rows.values_list("external_user_id", flat=True).first() or ""
+    rows = (one for one in _memberships(user) if one.organisation_id == organisation_id)
+    return next((one.external_user_id for one in rows), "")
 
 
-def list_organisations(user: Any) -> "QuerySet[Organisation]":
-    return bind(Organisation.objects.order_by("slug"), user, "id")
+def list_organisations(user: Any, most: int) -> list[Organisation]:
+    """The first so many that somebody meets, by slug."""
+    if is_bound(user):
+        return [one.organisation for one in _memberships(user)[:most]]
+    return list(Organisation.objects.order_by("slug")[:most])
+
+
+def _memberships(user: Any) -> tuple[Membership, ...]:
+    """Of somebody who is bound, with their organisations, by slug: asked for once a request."""
+    known: tuple[Membership, ...] | None = getattr(user, "_known_memberships", None)
+    if known is None:
+        rows = Membership.objects.filter(user_id=user.pk).select_related("organisation")
+        known = user._known_memberships = tuple(rows.order_by("organisation__slug"))
+    return known
 
 
 def find_organisation(user: Any, slug: str) -> Organisation | None:
     """The one that somebody names; where they name none the one named “default”, else their first.
     None where they meet no such one, or none at all."""
-    rows = list_organisations(user)
+    rows = bind(Organisation.objects.order_by("slug"), user, "id")
     named = rows.filter(slug=slug or "default").first()
     return named if slug else named or rows.first()

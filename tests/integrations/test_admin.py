@@ -1,5 +1,7 @@
 """Admin of tenants, accounts and tokens; and every page in the theme."""
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
@@ -12,7 +14,14 @@ from django_q.models import OrmQ, Schedule, Task
 from django_q.signing import SignedPackage
 from unfold.admin import ModelAdmin
 
-from integrations.models import Account, Organisation, ProviderResource, ServiceToken
+from integrations.admin import tenants
+from integrations.models import (
+    Account,
+    Delivery,
+    Organisation,
+    ProviderResource,
+    ServiceToken,
+)
 from integrations.models.tokens import PREFIX, digest
 
 pytestmark = pytest.mark.django_db
@@ -134,6 +143,38 @@ def test_an_accounts_page_leads_to_its_limits(
         assert f"{address}?account__id__exact={mailbox.id}" in page.content.decode()
     assert "0 handled, 0 only read, 0 left alone" in page.content.decode()
     assert SCRIPT not in page.content.decode()
+
+
+def test_the_page_of_an_account_counts_no_more_than_the_newest_that_arrived(
+    admin_client: Client, organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tenants, "MOST_COUNTED", 3)
+    account = Account.objects.create(
+        organisation=organisation, external_user_id="maya", source="gmail"
+    )
+    address = reverse("admin:integrations_account_change", args=[account.pk])
+    says = {}
+    for number, state in enumerate(("dead", "skipped", "processed", "skipped")):
+        Delivery.objects.create(
+            organisation=organisation,
+            account=account,
+            webhook_id=str(number),
+            kind="created",
+            source="gmail",
+            source_id=str(number),
+            body={},
+            state=state,
+        )
+        [says[number]] = re.findall(
+            r"[^<>]*handled, [^<>]*in work", admin_client.get(address).content.decode()
+        )[:1]
+
+    assert says[1].strip() == (
+        "In the last 30 days: 0 handled, 0 only read, 1 left alone, 1 dead letters, 0 in work"
+    )
+    assert says[3].strip() == (
+        "Of the newest 3: 0 handled, 1 only read, 2 left alone, 0 dead letters, 0 in work"
+    )
 
 
 def test_whose_account_it_is_never_changes(

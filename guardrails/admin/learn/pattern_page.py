@@ -140,9 +140,8 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
     """Every action as the guardrails would decide it now, on the newest mail that fits; where
     there is none, what the allowed action says in general."""
     account = pattern.account.ref()
-    in_general = {
-        one.action_type: one for one in explain.effective(policy_snapshot(account), account.source)
-    }
+    policy = policy_snapshot(account)
+    in_general = {one.action_type: one for one in explain.effective(policy, account.source)}
     for row in pattern.actions.order_by("order"):
         if tried_on is None:
             known = in_general.get(row.action_type)
@@ -163,7 +162,8 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
                         item_source_id=tried_on.item_id,
                         thread_id=tried_on.thread_id,
                     ),
-                )
+                ),
+                policy=policy,
             ).decision
             verdict, sentence = found.verdict, found.sentence
         yield Step(

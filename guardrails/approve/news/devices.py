@@ -88,5 +88,5 @@ def switch_off(user: Any, *, device: str = "", by: str) -> None:
 
 def _hears_of(user: Any) -> tuple[Any, ...]:
     """The organisations in which somebody decides anything."""
-    ids = staff.list_organisations(user).values_list("id", flat=True)[:MOST_ORGANISATIONS]
-    return tuple(id for id in ids if decides_for(user, id) is not None)
+    met = staff.list_organisations(user, MOST_ORGANISATIONS)
+    return tuple(one.id for one in met if decides_for(user, one.id) is not None)

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from agents.office import console_access
 from guardrails.learn import patterns
 from guardrails.models import (
     AssistantDraft,
@@ -219,9 +220,61 @@ def test_many_take_pages_and_no_more_queries(
         learn(account, number)
         write(account)
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(14):
         first = read(maya, name)
 
     assert "Page 1 of 3 Older" in first
     assert "Newer Page 3 of 3" in read(maya, name, page=3)
     assert "Newer Page 3 of 3" in read(maya, name, page="99")
+
+
+def test_the_patterns_of_a_user_with_all_that_a_page_holds_take_few_queries(
+    maya: Client, django_assert_num_queries: Any
+) -> None:
+    account = mailbox("maya")
+    item(account, title="Weekly news")
+    row = learn(account)
+    PatternHit.objects.create(
+        pattern=row, account=account, item_id="m1", subject="Weekly news", turn_id="t", at=AT
+    )
+    olga = log_in("olga", "use_console")
+
+    for client, queries in ((maya, 14), (olga, 15)):
+        with django_assert_num_queries(queries):
+            assert "Weekly news" in read(client, "console-patterns", user="maya")
+
+
+@pytest.mark.parametrize("name", ["console", *PAGES])
+def test_a_user_after_the_first_ones_is_met_by_their_id(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(console_access, "USERS_SHOWN", 2)
+    for user in ("anna", "berta", "maya", "nora"):
+        mailbox(user)
+    mailbox("eve", slug="elsewhere")
+    olga = log_in("olga", "use_console")
+
+    chosen = olga.get(reverse(name), {"user": "nora"})
+
+    assert [user for user, _ in chosen.context["users"]] == ["anna", "berta", "nora"]
+    assert chosen.context["user_id"] == "nora"
+    assert re.search(r'<input id="(user|another)" name="user"', chosen.content.decode())
+    assert olga.get(reverse(name)).context["user_id"] == "anna"
+    for other in ("eve", "nobody", "no\0ra"):
+        assert olga.get(reverse(name), {"user": other}).status_code == 404
+
+
+def test_users_are_picked_from_a_list_that_has_them_all() -> None:
+    for user in ("anna", "maya"):
+        mailbox(user)
+        Account.objects.create(
+            organisation=mailbox(user).organisation, external_user_id=user, source="jira"
+        )
+    olga = log_in("olga", "use_console")
+
+    page = olga.get(reverse("console-patterns"), {"user": "maya"}).content.decode()
+
+    assert re.findall(r'<option value="(\w+)"( selected)?>', page) == [
+        ("anna", ""),
+        ("maya", " selected"),
+    ]

@@ -1,0 +1,44 @@
+"""The page of one pattern, for those who approve it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
+from tests.agents.pages import mailbox
+from tests.clients import log_in, read_page
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
+AT = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+ACTIONS: dict[str, dict[str, str]] = {
+    "archive": {},
+    "mark_read": {},
+    "classify": {"label_id": "Label_3"},
+}
+
+
+def count_queries(client: Client, address: str, titles: int) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        page = read_page(client, address)
+    assert page.count(": refused.") == titles
+    return len(asked)
+
+
+def test_a_page_asks_as_often_for_a_pattern_of_three_actions_as_for_one() -> None:
+    row = LearnedPattern.objects.create(account=mailbox("maya"), name="News", list_id="news")
+    PatternEvidence.objects.create(pattern=row, item_id="m1", side="supporting", occurred_at=AT)
+    PatternAction.objects.create(pattern=row, order=0, action_type="archive")
+    client = log_in("olga", "view_learnedpattern")
+    address = reverse("admin:guardrails_learnedpattern_change", args=[row.pk])
+    count_queries(client, address, 1)  # and what is asked once a process
+
+    few = count_queries(client, address, 1)
+    PatternAction.objects.all().delete()
+    for order, (name, given) in enumerate(ACTIONS.items()):
+        PatternAction.objects.create(pattern=row, order=order, action_type=name, arguments=given)
+
+    assert count_queries(client, address, len(ACTIONS)) == few <= 15
