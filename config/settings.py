@@ -230,6 +230,8 @@ SYNC_EVERY_MINUTES = env.int("SYNC_EVERY_MINUTES", default=15)
 # process listens for changes, with a connection each (0: in none).
 MAILBOX_CHECK_SECONDS = env.float("MAILBOX_CHECK_SECONDS", default=60.0)
 WATCHED_MAILBOXES = env.int("WATCHED_MAILBOXES", default=300)
+# For how long mail servers that can (JMAP) are to hold sent mail back, so that it can be recalled.
+JMAP_RECALL_SECONDS = env.int("JMAP_RECALL_SECONDS", default=0)
 # Who gets a message when a sync is finished, by organisation: default=https://…, default=whsec_…
 SYNC_CALLBACKS: dict[str, str] = env.addresses("SYNC_CALLBACKS", default={})
 SYNC_CALLBACK_SECRETS: dict[str, str] = env.dict("SYNC_CALLBACK_SECRETS", default={})

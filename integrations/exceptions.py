@@ -64,6 +64,12 @@ class Full(Rejected):
     code = "full"
 
 
+class TooLate(Rejected):
+    """It has left the provider and cannot be called back any more."""
+
+    code = "too_late"
+
+
 class TooLarge(Rejected):
     """There is more than was asked for."""
 

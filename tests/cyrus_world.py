@@ -84,6 +84,9 @@ SERVICES {{
   https cmd="{bin}/httpd -s -C {folder}/imapd.conf" listen="127.0.0.1:{jmap}" prefork=1
   lmtp cmd="{bin}/lmtpd -a -C {folder}/imapd.conf" listen="127.0.0.1:{lmtp}" prefork=0
 }}
+DAEMON {{
+  calalarmd cmd="{bin}/calalarmd -C {folder}/imapd.conf"
+}}
 """
 
 

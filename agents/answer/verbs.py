@@ -93,6 +93,7 @@ KINDS = (
         *(
             "delete_draft",
             "withdraw_draft",
+            "recall_email",
             "cancel_calendar_event",
             "unshare_document",
             "archive",

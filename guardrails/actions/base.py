@@ -192,6 +192,11 @@ class Action(ABC, Generic[A, W]):
         is none."""
         return None
 
+    def inverse_of(self, answer: Mapping[str, Any]) -> tuple[str, Inverse] | None:
+        """The same where only the provider's answer tells whether there is one: how a person takes
+        it back, and the action that does."""
+        return None
+
     def is_as_left(self, arguments: A, facts: Facts) -> bool:
         """For undoing, where the object's revision does not tell: whether what is to be put
         back is still as the undone action left it."""

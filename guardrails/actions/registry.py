@@ -28,6 +28,7 @@ from guardrails.actions.mail.draft import Draft
 from guardrails.actions.mail.forward_email import ForwardEmail
 from guardrails.actions.mail.mark_read import MarkRead
 from guardrails.actions.mail.move_email import MoveEmail
+from guardrails.actions.mail.recall_email import RecallEmail
 from guardrails.actions.mail.restore_labels import RestoreLabels
 from guardrails.actions.mail.send_email import SendEmail
 from guardrails.actions.mail.trash_email import TrashEmail
@@ -63,6 +64,7 @@ ACTIONS: tuple[AnyAction, ...] = (
 UNDOING: tuple[AnyAction, ...] = (
     RestoreLabels(),
     WithdrawDraft(),
+    RecallEmail(),
     RestoreEvent(),
     RestoreIssue(),
     UnshareDocument(),

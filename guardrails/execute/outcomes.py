@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from guardrails.facts.reasons import can_be_asked_for, sentence
 from guardrails.gather.judgement import Judgement
 from integrations.contracts import AccountRef
 from integrations.contracts.field_types import Instant
-from integrations.exceptions import Changed, Full, ProviderError
+from integrations.exceptions import Changed, Full, ProviderError, TooLate
 from integrations.ports.registry import BY_SOURCE
 
 # What an outcome repeats of its attempt.
@@ -116,12 +116,21 @@ def outcome(attempt: Entry, answer: object) -> Outcome:
     return result, tuple(replace(one, provider=attempt.provider) for one in artifacts)
 
 
+def taking_back(attempt: Entry, answer: object) -> dict[str, Any]:
+    """How it is taken back, where only the provider's answer tells."""
+    action = registry.BY_NAME.get(attempt.action_type)
+    found = action.inverse_of(answer) if action and isinstance(answer, Mapping) else None
+    return {"undo": found[0], "inverse": asdict(found[1])} if found else {}
+
+
 def failure(error: ProviderError | None) -> str:
     """The reason of a call that came to nothing."""
     if error is None or error.retryable:
         return "provider_unavailable"
     if isinstance(error, Full):
         return "no_room"
+    if isinstance(error, TooLate):
+        return "too_late"
     return "changed_meanwhile" if isinstance(error, Changed) else "provider_refused"
 
 

@@ -64,7 +64,12 @@ def succeeded(
         attempt,
         status="succeeded",
         reason="performed",
-        payload={"result": result, **outcomes.state_of(answer), **at},
+        payload={
+            "result": result,
+            **outcomes.state_of(answer),
+            **outcomes.taking_back(attempt, answer),
+            **at,
+        },
         artifacts=artifacts,
         latency_ms=latency_ms,
     )

@@ -105,6 +105,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("performed", "Done."),
     Reason("provider_refused", "The provider refused this."),
     Reason("no_room", "There is no room left there: make some, then try again."),
+    Reason("too_late", "It has gone out already and cannot be recalled."),
     Reason("changed_meanwhile", "It was just changed elsewhere: look at it again."),
     Reason("provider_unavailable", "The provider could not be reached; nothing was done."),
     Reason("interrupted", "Interrupted before the provider did anything."),

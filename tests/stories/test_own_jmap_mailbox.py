@@ -11,7 +11,10 @@ from django.utils import timezone
 
 from agents import tasks
 from agents.models import Turn
+from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
+from guardrails.contracts import ActionResult
+from guardrails.execute.undo import undo
 from guardrails.models import HeldSend
 from integrations.credentials import sealing
 from integrations.models import Account, Delivery, MailState
@@ -68,6 +71,35 @@ def connect(world: CyrusWorld, monkeypatch: pytest.MonkeyPatch) -> Account:
     return Account.objects.get(external_user_id="nora", source="jmap")
 
 
+def send(office: Office, world: CyrusWorld, subject: str) -> ExecutedAgentAction:
+    """A mail that Nora asks for and confirms, and that has not been recalled before its time: the
+    last row about it."""
+    nora, said = Frontend(office), "See you then."
+    given = {"to": ["ann@elsewhere.test"], "subject": subject, "body": said}
+    with scripted({ORCHESTRATOR: [calls(("send_email", given)), "It waits for you."]}):
+        message = f"Write to ann@elsewhere.test about {subject}: see you then."
+        asked = nora.ask("POST", "/chat", {"user_id": "nora", "message": message})
+    (id,) = (one["id"] for one in asked["pending_actions"])
+    with scripted({ORCHESTRATOR: ["It goes out in a minute."]}):
+        confirmed = {"session_id": asked["session_id"], "confirm_actions": [id]}
+        nora.ask("POST", "/chat", {"user_id": "nora", "message": "", **confirmed})
+    assert subject not in received(world)
+    HeldSend.objects.update(until=timezone.now())
+    tasks.sweep()
+    office.drain()
+    return ExecutedAgentAction.objects.get(
+        run_id=asked["turn_id"], phase="outcome", status="succeeded"
+    )
+
+
+def take_back(office: Office, row: ExecutedAgentAction) -> ActionResult:
+    return undo(organisation_id=office.organisation.id, action_id=row.action_id, by="operator:olga")
+
+
+def received(world: CyrusWorld) -> list[str]:
+    return [str(message_from_bytes(content)["Subject"]) for _, _, content in world.sink.taken]
+
+
 def test_what_comes_is_handled_and_what_a_person_confirms_is_received(
     office: Office, world: CyrusWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,33 +134,41 @@ def test_what_comes_is_handled_and_what_a_person_confirms_is_received(
     assert Turn.objects.count() == 2
     assert MailState.objects.get(account=account).state
 
-    nora = Frontend(office)
-    send = {"to": ["ann@elsewhere.test"], "subject": "Friday", "body": "See you on Friday."}
-    with scripted({ORCHESTRATOR: [calls(("send_email", send)), "It waits for you."]}):
-        asked = nora.ask(
-            "POST",
-            "/chat",
-            {"user_id": "nora", "message": "Write to ann@elsewhere.test: see you on Friday."},
-        )
-    (id,) = (one["id"] for one in asked["pending_actions"])
-    with scripted({ORCHESTRATOR: ["It goes out in a minute."]}):
-        confirmed = {"session_id": asked["session_id"], "confirm_actions": [id]}
-        nora.ask("POST", "/chat", {"user_id": "nora", "message": "", **confirmed})
-    assert world.sink.taken == []
-
-    HeldSend.objects.update(until=timezone.now())
-    tasks.sweep()
-    office.drain()
+    row = send(office, world, "Friday")
 
     ((sender, receivers, content),) = world.sink.taken
     assert (sender, receivers) == (NORA, ["ann@elsewhere.test"])
     received = message_from_bytes(content, policy=policy.default)
     assert received["From"] == "Nora Berg <nora@office.test>"
-    assert received.get_content().strip() == "See you on Friday."
-    row = ExecutedAgentAction.objects.get(
-        run_id=asked["turn_id"], phase="outcome", status="succeeded"
-    )
+    assert received.get_content().strip() == "See you then."
     assert received["X-Remit-Action"] == f"remit-{row.action_id}"
     assert folders(world)["Sent"] == ["Friday"]
     tasks.sweep()
     assert len(world.sink.taken) == 1
+
+
+def test_a_mail_that_the_server_holds_back_is_recalled_by_a_command_and_another_is_not(
+    office: Office, world: CyrusWorld, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    account = connect(world, monkeypatch)
+    allow_preset(account)
+    settings.JMAP_RECALL_SECONDS = 3600
+    held = send(office, world, "Friday")
+    settings.JMAP_RECALL_SECONDS = 0
+    gone = send(office, world, "Monday")
+    assert received(world) == ["Monday"]
+    assert folders(world)["Sent"] == ["Friday", "Monday"]
+    assert "The mail server sends it at" in recorded(held.action_id)[-1].payload["undo"]
+
+    back, again, too_late = (take_back(office, row) for row in (held, held, gone))
+
+    assert (back.status, again.reason) == ("succeeded", "already_undone")
+    assert too_late.reason == "cannot_be_undone"
+    assert folders(world) | {"Drafts": ["Friday"], "Sent": ["Monday"]} == folders(world)
+    assert received(world) == ["Monday"]
+    rows = ExecutedAgentAction.objects.filter(action_id=back.action_id).order_by("id")
+    assert [(row.action_type, row.phase, row.status) for row in rows] == [
+        ("recall_email", "attempt", "pending"),
+        ("recall_email", "outcome", "succeeded"),
+    ]
+    assert {row.parent_action_id for row in rows} == {held.action_id}

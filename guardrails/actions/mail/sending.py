@@ -5,10 +5,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from guardrails.actions.base import Arguments, Outcome, artifact
+from guardrails.actions.base import Arguments, Inverse, Outcome, artifact
 from guardrails.actions.files import documents
 from guardrails.actions.kinds import MailAction
 from guardrails.actions.mail.messages import named, receivers
+from guardrails.actions.mail.recall_email import RecallEmail
 from guardrails.facts.exposure import Exposure, Reader
 from guardrails.facts.facts import Facts
 from guardrails.facts.phrases import phrase
@@ -16,6 +17,7 @@ from guardrails.facts.targets import Address, Addresses, Target
 from guardrails.facts.text import ObjectId, quote
 
 MOST_FILES = 5
+RECALL = "Recall the mail, if the mail server has not sent it yet."
 
 
 class Receivers(Arguments):
@@ -79,7 +81,16 @@ class Sends(MailAction[R]):
         coming = [Reader(one, "receiver") for one in arguments.everybody]
         return tuple(one for file in facts.attached for one in documents.exposed(file, coming))
 
+    def inverse_of(self, answer: Mapping[str, Any]) -> tuple[str, Inverse] | None:
+        """While the provider holds the mail back."""
+        if not (answer.get("id") and answer.get("submission_id")):
+            return None
+        named = {"email_id": str(answer["id"]), "submission_id": str(answer["submission_id"])}
+        until = str(answer.get("held_until") or "")
+        said = f"Recall the mail. The mail server sends it at {until}." if until else RECALL
+        return said, Inverse(action_type=RecallEmail.name, arguments=named)
+
     def outcome(self, arguments: R, answer: Mapping[str, Any]) -> Outcome:
-        names = ("message_id", "thread_id")
+        names = ("message_id", "thread_id", "held_until")
         result = {name: str(answer[name]) for name in names if answer.get(name)}
         return result, artifact("message", answer)

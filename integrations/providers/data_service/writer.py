@@ -6,7 +6,7 @@ from typing import Any
 
 from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
-from integrations.exceptions import Malformed
+from integrations.exceptions import Malformed, Rejected
 from integrations.network import http
 from integrations.network.gate import Gate
 from integrations.ports.account import Writer
@@ -91,6 +91,9 @@ class DataServiceWriter:
     def forward_email(self, email_id: str, mail: OutgoingMail, *, key: str) -> dict[str, Any]:
         content = {**_receivers(mail), "body": mail.body} | _files(mail)
         return self._post(f"/emails/{segment(email_id)}/forward", key, content)
+
+    def recall_email(self, email_id: str, *, submission_id: str, key: str) -> dict[str, Any]:
+        raise Rejected("this service holds no mail back")
 
     def delete_draft(self, draft_id: str, *, revision: str | None, key: str) -> dict[str, Any]:
         return self._call("DELETE", f"/drafts/{segment(draft_id)}", key, revision=revision)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from integrations.contracts import Email
 from integrations.contracts.outgoing import OutgoingMail
+from integrations.exceptions import Rejected
 from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.providers.account_writer import AccountWriter
@@ -79,6 +80,9 @@ class MailboxWriter(AccountWriter, ABC, Generic[M]):
             )
 
         return self._sent("forward_email", mail, key, written)
+
+    def recall_email(self, email_id: str, *, submission_id: str, key: str) -> Answer:
+        raise Rejected("this server holds no mail back")
 
     @abstractmethod
     def _mails(self) -> AbstractContextManager[M]:

@@ -47,6 +47,12 @@ class Limits(Said):
     at_once: Annotated[int, Field(ge=1, alias="maxObjectsInGet")] = 50
 
 
+class SubmissionLimits(Said):
+    """Of the submission capability of an account (RFC 8621, 1.3.2)."""
+
+    most_delay: Annotated[int, Field(ge=0, alias="maxDelayedSend")] = 0
+
+
 class MailboxSaid(Said):
     id: Id
     name: Annotated[str, StringConstraints(max_length=500)]
@@ -161,8 +167,23 @@ class IdentitiesGot(Said):
     list: tuple[IdentitySaid, ...]
 
 
-class Created(Said):
+class SubmissionSaid(Said):
+    """A mail that was handed over. While it is pending the server may not have sent it yet."""
+
     id: Id
+    undo_status: str = Field(default="final", alias="undoStatus")
+    send_at: AwareDatetime | None = Field(default=None, alias="sendAt")
+
+    @property
+    def is_pending(self) -> bool:
+        return self.undo_status == "pending"
+
+
+class SubmissionsGot(Said):
+    list: tuple[SubmissionSaid, ...]
+
+
+class Created(SubmissionSaid):
     thread_id: Id | None = Field(default=None, alias="threadId")
 
 

@@ -16,6 +16,7 @@ from integrations.mail.compose import message_id
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.imap import progress
+from integrations.providers.jmap import recalling
 from integrations.providers.jmap.answers import Done, EmailSaid
 from integrations.providers.jmap.labelling import role
 from integrations.providers.jmap.mailboxes import DRAFT, SEEN
@@ -43,7 +44,7 @@ def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
     for _ in range(2):
         state, known = mails.written(row.target["message_id"])
         if known:
-            return _of_mail(row, known[0])
+            return _of_mail(row, known[0], mails)
         if state != row.target["state"]:
             if not progress.refuse(row):
                 break  # it is tried anew at this moment, or done
@@ -55,12 +56,13 @@ def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
     return CannotTell(ask_again_at=timezone.now() + AGAIN)
 
 
-def _of_mail(row: MailWrite, said: EmailSaid) -> Evidence:
+def _of_mail(row: MailWrite, said: EmailSaid, mails: Mails) -> Evidence:
     if DRAFT not in said.words:
         answer = {
             "id": said.id,
             "thread_id": said.thread_id,
             "message_id": row.target["message_id"],
+            **recalling.find_pending(mails, said.id),
         }
         return Performed(response=answer, at=row.changed_at)
     # It was written, and nobody knows how far the server came with it.
@@ -96,6 +98,8 @@ def _of_draft(row: MailWrite, mails: Mails) -> Evidence:
 
 def _of_change(row: MailWrite, mails: Mails) -> Evidence:
     """A change of a mail is there or not, and making it again changes nothing."""
+    if row.operation == "recall_email":
+        return recalling.evidence_of(row, mails)
     deletes = row.operation == "delete_draft"
     _, said = mails.get([str(row.target.get("id", ""))])
     if not said:

@@ -34,7 +34,16 @@ from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
 from integrations.network.http import Answer
 from integrations.providers.dav.session import REDIRECTS, check_site
-from integrations.providers.jmap.answers import Answers, Call, Envelope, Id, Limits, Said, read
+from integrations.providers.jmap.answers import (
+    Answers,
+    Call,
+    Envelope,
+    Id,
+    Limits,
+    Said,
+    SubmissionLimits,
+    read,
+)
 from integrations.providers.jmap.servers import JmapServer
 
 CORE = "urn:ietf:params:jmap:core"
@@ -79,6 +88,12 @@ class Resource(Said):
     @property
     def sends(self) -> bool:
         return SUBMISSION in self.capabilities and self.primary.get(SUBMISSION) == self.account
+
+    @property
+    def most_delay(self) -> int:
+        """For how many seconds at most the server holds back a mail; 0: for none."""
+        said = self.accounts[self.account].capabilities.get(SUBMISSION, {})
+        return read(said, SubmissionLimits).most_delay if self.sends else 0
 
     @property
     def at_once(self) -> int:

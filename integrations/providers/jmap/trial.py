@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 from uuid import uuid4
 
+from django.conf import settings
 from pydantic import Field
 
 from integrations.credentials.credentials import SignIn
@@ -107,7 +108,13 @@ def _tried(server: JmapServer, user_name: str, secret: str) -> Tried:
     return Tried(
         server=replace(server, checks_as=checks_as),
         mails=inbox.mails,
-        abilities=tuple(list_abilities(boxes, checks_as, sends=session.resource.sends)),
+        abilities=tuple(
+            list_abilities(
+                *(boxes, checks_as),
+                sends=session.resource.sends,
+                most_delay=session.resource.most_delay,
+            )
+        ),
     )
 
 
@@ -151,8 +158,22 @@ class FindingsGot(Said):
     list: tuple[FindingsSaid, ...]
 
 
+def _held_back(most_delay: int) -> int:
+    wanted: int = settings.JMAP_RECALL_SECONDS
+    return min(wanted, most_delay)
+
+
+def _why_no_recall(most_delay: int) -> str:
+    """Empty: it is held back for a while."""
+    if not most_delay:
+        return "The server holds no mail back."
+    if settings.JMAP_RECALL_SECONDS <= 0:
+        return "The server could hold mail back, and no JMAP_RECALL_SECONDS says for how long."
+    return ""
+
+
 def list_abilities(
-    boxes: Mailboxes[MailboxSaid], checks_as: str, *, sends: bool
+    boxes: Mailboxes[MailboxSaid], checks_as: str, *, sends: bool, most_delay: int
 ) -> Iterator[Ability]:
     same = "The server changes only the mailbox that was looked at; twice changes nothing."
     no_sending = "" if sends else "The server sends no mail over JMAP."
@@ -179,6 +200,11 @@ def list_abilities(
             *("Send, answer and forward", "B", no_sending or missing["drafts"] or missing["sent"]),
             "Mail is written and sent in one step, and filed as sent. If the answer is lost, the "
             "mailbox shows what became of it; nothing is ever sent twice.",
+        ),
+        (
+            *("Recall a sent mail", "B", _why_no_recall(most_delay)),
+            f"The server holds each mail back for {_held_back(most_delay)} seconds. Until then "
+            "Undo makes it a draft again.",
         ),
         (
             "Know who really sent a mail",

@@ -18,7 +18,7 @@ from integrations.models import MailWrite
 from integrations.ports.mail import MailWriter
 from integrations.providers.imap import progress
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
-from integrations.providers.jmap import labelling
+from integrations.providers.jmap import labelling, recalling
 from integrations.providers.jmap.answers import (
     SAID_CHARS,
     Answers,
@@ -90,6 +90,10 @@ class JmapWriter(MailboxWriter[Mails]):
             raise Changed("the mailbox changes all the time")
 
         return self._written("delete_draft", key, write, target={"id": draft_id})
+
+    def recall_email(self, email_id: str, *, submission_id: str, key: str) -> Answer:
+        target = {"id": email_id, "submission_id": submission_id}
+        return self._written("recall_email", key, recalling.recall, target=target)
 
     def _change(
         self,
@@ -181,9 +185,11 @@ class JmapWriter(MailboxWriter[Mails]):
                 with suppress(ProviderError):
                     mails.session.change(("Email/set", {"destroy": [created.id]}))
             raise
-        if "sent" not in (done.created or {}):
+        submission = (done.created or {}).get("sent")
+        if submission is None:
             raise Unavailable("the server does not say what became of the mail")
-        return _answer(created.id, created.thread_id, message)
+        answer = _answer(created.id, created.thread_id, message)
+        return answer | recalling.said_of(submission)
 
 
 class Busy(Unavailable):

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
+from django.conf import settings
+
 from integrations.exceptions import Rejected
 from integrations.mail.compose import MARK
 from integrations.mail.headers import message_ids
@@ -12,7 +14,7 @@ from integrations.providers.jmap import labelling
 from integrations.providers.jmap.answers import Call, IdentitiesGot
 from integrations.providers.jmap.mailboxes import DRAFT, SEEN
 from integrations.providers.jmap.mails import Mails
-from integrations.providers.jmap.session import JmapSession
+from integrations.providers.jmap.session import JmapSession, Resource
 
 ADDRESSES = {"from": "From", "to": "To", "cc": "Cc", "bcc": "Bcc"}
 IDS = {"messageId": "Message-ID", "inReplyTo": "In-Reply-To", "references": "References"}
@@ -61,6 +63,12 @@ def _attached(message: EmailMessage) -> list[tuple[str, str | None, bytes]]:
     return found
 
 
+def _held_back(resource: Resource) -> dict[str, Any]:
+    """For how long the server is to hold the mail back (FUTURERELEASE, RFC 4865), where it can."""
+    seconds = min(settings.JMAP_RECALL_SECONDS, resource.most_delay)
+    return {"parameters": {"HOLDFOR": str(seconds)}} if seconds > 0 else {}
+
+
 def to_submission(mails: Mails, receivers: Sequence[str]) -> Call:
     """What goes out is filed among the sent mail, in the same step. Raises Rejected where
     the server does not send in this user's name."""
@@ -74,7 +82,7 @@ def to_submission(mails: Mails, receivers: Sequence[str]) -> Call:
     drafts = labelling.role(mails.mailboxes, "drafts")
     sent = labelling.role(mails.mailboxes, "sent")
     envelope = {
-        "mailFrom": {"email": mails.account.address},
+        "mailFrom": {"email": mails.account.address, **_held_back(mails.session.resource)},
         "rcptTo": [{"email": one} for one in receivers],
     }
     filed = {

@@ -40,8 +40,18 @@ def test_a_trial_says_what_can_be_done_and_learns_who_checks_senders(box: Box) -
         "Put into the trash": "B",
         "Write drafts and take them back": "B",
         "Send, answer and forward": "B",
+        "Recall a sent mail": "",
         "Know who really sent a mail": "B",
     }
+
+
+def test_a_trial_says_whether_and_for_how_long_mail_is_held_back(box: Box, settings: Any) -> None:
+    settings.JMAP_RECALL_SECONDS = 30
+
+    tried = trial.try_server(box.world.url, user_name=box.address, secret=PASSWORD)
+
+    (found,) = (one for one in tried.abilities if one.what == "Recall a sent mail")
+    assert (found.grade, "holds each mail back for 30 seconds" in found.why) == ("B", True)
 
 
 def test_a_wrong_password_and_another_server_have_their_sentences(box: Box) -> None:
