@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,11 @@ class FakeTracker:
         return self.now
 
     def respond(self, call: Call) -> Response:
+        answer = self._respond_or_refuse(call)
+        answer.headers["date"] = format_datetime(self.now, usegmt=True)
+        return answer
+
+    def _respond_or_refuse(self, call: Call) -> Response:
         try:
             return self._respond(call)
         except Refuse as no:

@@ -2,7 +2,9 @@
 
 The tracker lists what was changed since a time of its own. Each look begins a little before the
 newest change that was seen, because trackers list a change late; what is seen twice has the same
-name both times. At the first look nothing is news: what is there is read in by a sync.
+name both times. At the first look nothing is news: what is there is read in by a sync. That look
+reads the tracker's own clock: by Remit's, all that happens until a clock that is behind has caught
+up would be hidden.
 """
 
 from collections.abc import Generator
@@ -14,7 +16,7 @@ from django.utils import timezone
 from integrations.contracts import AccountRef, Issue
 from integrations.contracts.events import ItemEvent
 from integrations.models import IssueMark
-from integrations.ports.issues import IssuesReader
+from integrations.providers.trackers.reader import TrackerReader
 
 OVERLAP = timedelta(minutes=5)
 READ_AT_ONCE = 50
@@ -34,13 +36,14 @@ class Looked:
         )
 
 
-def look(account: AccountRef, reader: IssuesReader) -> Generator[Looked]:
+def look(account: AccountRef, reader: TrackerReader) -> Generator[Looked]:
     """Page by page. Keep each before going on. Raises ProviderError."""
     mark = IssueMark.objects.filter(account_id=account.id).first()
     if mark is None:
         now = timezone.now()
-        reader.items(since=now, cursor=None, limit=1)  # does it answer?
-        yield Looked(events=(), mark=IssueMark(account_id=account.id, seen_to=now))
+        reader.items(since=now, cursor=None, limit=1)  # does it answer, and what time is it there?
+        seen_to = reader.session.answered_at or now
+        yield Looked(events=(), mark=IssueMark(account_id=account.id, seen_to=seen_to))
         return
     since, newest, cursor = mark.seen_to - OVERLAP, mark.seen_to, None
     while True:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from integrations.contracts import AccountRef
-from integrations.ports.issues import IssuesReader
 from integrations.providers.connectable import (
     USERS_ADDRESS,
     Asked,
@@ -19,6 +18,7 @@ from integrations.providers.connectable import (
     port_of,
 )
 from integrations.providers.trackers import changes
+from integrations.providers.trackers.reader import TrackerReader
 from integrations.providers.trackers.trial import Tried
 
 
@@ -27,7 +27,7 @@ def tracker(
     product: str,
     about: str,
     begin: Callable[[Given], Trial],
-    reader: Callable[[AccountRef], IssuesReader],
+    reader: Callable[[AccountRef], TrackerReader],
     token: str,
     who: str,
     asked: Sequence[Asked],
@@ -75,7 +75,7 @@ def trial(url: str, try_it: Callable[[], Tried]) -> Trial:
     return Trial(ports=(port_of(url),), run=run)
 
 
-def looking(reader: Callable[[AccountRef], IssuesReader]) -> Look:
+def looking(reader: Callable[[AccountRef], TrackerReader]) -> Look:
     def look(account: AccountRef, *, seen_at: datetime | None) -> Iterable[Looked]:
         return changes.look(account, reader(account))
 

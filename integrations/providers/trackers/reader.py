@@ -10,6 +10,7 @@ from integrations.exceptions import NotFound
 from integrations.models import IssueWrite
 from integrations.ports.evidence import Evidence
 from integrations.providers.trackers import writing
+from integrations.providers.trackers.session import TrackerSession
 
 
 class TrackerReader(ABC):
@@ -19,6 +20,9 @@ class TrackerReader(ABC):
     def __init__(self, account: AccountRef) -> None:
         self._account = account
 
+    @property
+    @abstractmethod
+    def session(self) -> TrackerSession: ...
     @abstractmethod
     def items(self, *, since: datetime | None, cursor: str | None, limit: int) -> Page[AnyItem]: ...
     @abstractmethod

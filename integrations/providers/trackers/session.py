@@ -4,6 +4,8 @@ and to no other site. A sign-in that is refused is not tried again."""
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -53,8 +55,17 @@ def wait_of(answer: Answer) -> float | None:
     return retries.retry_after(answer.headers.get("retry-after"))
 
 
+def clock_of(answer: Answer) -> datetime | None:
+    """What time it was there (RFC 9110, 6.6.1); None: the tracker does not say."""
+    try:
+        return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
+    except (KeyError, ValueError, OverflowError):
+        return None
+
+
 class TrackerSession:
-    """`base` is what all paths stand behind. `limited` tells an answer that only says “not so
+    """`base` is what all paths stand behind. `answered_at` is the time of the last answer by the
+    tracker's own clock, None where it has none. `limited` tells an answer that only says “not so
     fast” from a refusal. `refused` hears that the tracker does not take the sign-in."""
 
     def __init__(
@@ -69,6 +80,7 @@ class TrackerSession:
         self._base, self._limited, self._slot, self._refused = base, limited, slot, refused
         self._headers = {"User-Agent": "remit", "Accept-Encoding": "identity", **headers}
         self.request_id = ""
+        self.answered_at: datetime | None = None
 
     def get(self, path: str, params: Params | None = None) -> Any:
         """Reading changes nothing: what may pass is tried again. Raises ProviderError."""
@@ -121,6 +133,7 @@ class TrackerSession:
         names = ("x-github-request-id", "x-arequestid", "x-request-id")
         found = next((answer.headers[one] for one in names if one in answer.headers), "")
         self.request_id = found if http.REQUEST_ID.fullmatch(found) else ""
+        self.answered_at = clock_of(answer)
 
     def _check(self, answer: Answer) -> None:
         status = answer.status

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -41,6 +42,19 @@ def test_what_is_there_at_first_is_no_news_and_later_changes_are_news_once(box: 
     box.github.comment(old, "Still open?")
     assert look(box) == [("updated", old, "Old")]
     assert look(box) == []
+
+
+@pytest.mark.parametrize("off", [timedelta(hours=-3), timedelta(hours=3)])
+def test_what_happens_after_the_first_look_is_news_whatever_the_clock_there_says(
+    box: Box, off: timedelta
+) -> None:
+    box.github.now = timezone.now().replace(microsecond=0) + off
+    assert look(box) == []
+
+    box.github.tick(60)
+    new = box.github.put(PLANS, "New")
+
+    assert look(box) == [("created", new, "New")]
 
 
 def test_how_far_it_was_looked_is_known_behind_the_last_page(
