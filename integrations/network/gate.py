@@ -8,13 +8,14 @@ under way when it opened count no more: many in one bad moment would keep it shu
 
 While all goes well and there is room, a process takes HANDFUL slots with one write and uses them
 within HAND_SECONDS. So when another process meets trouble, this one may still send what it has
-in hand: at most that many requests, for at most that long.
+in hand: at most that many requests, for at most that long. Its threads take one after another, and
+who waited uses what the one before took.
 """
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic, sleep
 
@@ -85,6 +86,7 @@ class _Hand:
     left: int = 0
     until: float = 0.0  # on the monotonic clock
     next_take: int = 1
+    taking: Lock = field(default_factory=Lock)
 
     def use(self) -> bool:
         if not self.left or monotonic() > self.until:
@@ -142,8 +144,20 @@ class Gate:
             hand = _HANDS.setdefault(self.name, _Hand())
             if hand.use():
                 return False, False
-            taken = hand.next_take
-        rate = settings.DATA_SERVICE_RATE
+        connection.ensure_connection()  # who is at it never waits for one that a waiting thread has
+        with hand.taking:
+            with _LOCK:
+                if hand.use():
+                    return False, False
+            wait, suspect, is_probe = self._take(hand)
+        if wait > 0:
+            release_connections()
+            sleep(wait)
+        return suspect, is_probe
+
+    def _take(self, hand: _Hand) -> tuple[float, bool, bool]:
+        """Seconds to wait for the slot that was taken, and what `_enter` says of it."""
+        taken, rate = hand.next_take, settings.DATA_SERVICE_RATE
         pace = {
             "step": taken / rate,
             "burst": settings.DATA_SERVICE_BURST / rate,
@@ -169,10 +183,7 @@ class Gate:
                 hand.drop()
             else:
                 hand.fill(taken, room=-float(wait) * rate)
-        if wait > 0:
-            release_connections()
-            sleep(float(wait))
-        return bool(suspect), bool(is_probe)
+        return float(wait), bool(suspect), bool(is_probe)
 
     def _note(self, error: ProviderError, *, suspect: bool, is_probe: bool) -> None:
         if isinstance(error, (RateLimited, Unavailable)):

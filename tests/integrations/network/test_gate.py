@@ -209,6 +209,29 @@ def test_slots_are_taken_by_the_handful_while_there_is_room(settings: Any) -> No
     assert 16 <= spent <= 17
 
 
+@pytest.mark.django_db(transaction=True)
+def test_threads_side_by_side_use_what_one_of_them_takes(settings: Any) -> None:
+    settings.DATA_SERVICE_RATE, settings.DATA_SERVICE_BURST = 0.01, 1_000
+    send()
+    begin = threading.Barrier(gate.HANDFUL)
+
+    def caller() -> None:
+        try:
+            begin.wait()
+            send()
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=caller) for _ in range(gate.HANDFUL)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    left = (timezone.now() - row().next_at).total_seconds()
+    assert round(1_000 - left * 0.01) == 1 + gate.HANDFUL
+
+
 def test_slots_in_hand_are_dropped_at_the_first_trouble(waits: list[float]) -> None:
     for _ in range(3):
         send()
