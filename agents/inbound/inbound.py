@@ -1,9 +1,8 @@
 """The turn of one inbound mail: a learned pattern that fits, or the mail reader."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from email.utils import parseaddr
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +12,7 @@ from agents.context import busy, people, prompts
 from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, InboundMail, Past, Person
 from agents.inbound import reading
+from agents.inbound.endings import End
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
@@ -33,7 +33,6 @@ from integrations.contracts.preferences import Preferences
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
-from knowledge.ingest import metadata
 
 log = logging.getLogger(__name__)
 EARLIER_MAILS = 3  # of the thread before it
@@ -190,7 +189,7 @@ def _work(
     tools = roster.MAIL_READER.offer(
         person, capabilities=capabilities, skills=bool(offered), agents=False
     )
-    left: list[Mapping[str, Any]] = []
+    end = End(lease=lease, account=account)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,
@@ -215,32 +214,29 @@ def _work(
             delegate=no_specialist,
             deadline=deadline,
             capabilities=capabilities,
-            left=left,
+            left=end.left,
             is_trial=past is not None and past.is_trial,
             draft=past.draft if past else None,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),
         deadline=deadline,
+        around_reply=lambda: end.around(Turn.Ending.REPLY),
     )
     if found:
         act_on_pattern(run, found, mail, counts=past is None or not past.is_trial)
-        metadata.note_own_actions(account, left)
-        finish_turn(lease, text="", ending=Turn.Ending.PATTERN)
+        end.store(Turn.Ending.PATTERN)
         return
     before = len(steps)
-    ending = loop.run_agent(run)
-    # While the turn holds back the word of them (`agents.inbound.intake`).
-    metadata.note_own_actions(account, left)
-    match ending:
+    match loop.run_agent(run):
         case Reply():
-            finish_turn(lease, text="", ending=Turn.Ending.REPLY)
+            end.store(Turn.Ending.REPLY)
         case Question():
-            finish_turn(lease, text="", ending=Turn.Ending.QUESTION)
+            end.store(Turn.Ending.QUESTION)
         case Stop(limit="seconds") if len(run.steps) == before:
             raise OutOfTime  # the model said nothing in all this time
         case Stop():
-            finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
+            end.store(Turn.Ending.LIMIT)
 
 
 def _request(

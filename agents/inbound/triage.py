@@ -11,8 +11,9 @@ from django.conf import settings
 
 from agents.context import people, prompts
 from agents.context.messages import build_run_messages
-from agents.contracts import Person
+from agents.contracts import Person, StepRecord
 from agents.inbound import inbound
+from agents.inbound.endings import End
 from agents.journal import journal
 from agents.journal.leases import Lease
 from agents.journal.steps import Reply
@@ -20,7 +21,6 @@ from agents.models import Turn
 from agents.tools import suggest
 from agents.tools.base import Tool, ToolContext
 from agents.turns import loop, roster
-from agents.turns.turns import finish_turn
 from guardrails.contracts import Capability
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.learn import skills
@@ -30,7 +30,6 @@ from integrations.contracts import AccountRef, Event, Issue
 from integrations.exceptions import NotFound
 from integrations.llm.completions import OutOfTime
 from integrations.llm.deadline import Deadline
-from knowledge.ingest import metadata
 
 Suggestible = TypeVar("Suggestible", Event, Issue)
 
@@ -117,7 +116,7 @@ def _work(lease: Lease, arrival: Arrival, brief: Brief, deadline: Deadline) -> N
     request = "\n".join([prompts.render_now(person, arrival.now), brief.request])
     steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     before = len(steps)
-    left: list[Mapping[str, Any]] = []
+    end = End(lease=lease, account=account)
     tools = agent.offer(person, capabilities=brief.permitted, skills=bool(offered), agents=False)
     run = loop.Run(
         lease=lease,
@@ -144,19 +143,21 @@ def _work(lease: Lease, arrival: Arrival, brief: Brief, deadline: Deadline) -> N
             delegate=inbound.no_specialist,
             deadline=deadline,
             capabilities=brief.permitted,
-            left=left,
+            left=end.left,
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=account),
         deadline=deadline,
+        around_reply=lambda: end.around(_replied(steps)),
     )
-    ending = loop.run_agent(run)
-    metadata.note_own_actions(account, left)
-    if isinstance(ending, Reply):
-        has_suggested = any(map(suggest.is_suggestion, (c for s in run.steps for c in s.calls)))
-        said = Turn.Ending.SUGGESTED if has_suggested else Turn.Ending.REPLY
-        finish_turn(lease, text="", ending=said)
+    if isinstance(loop.run_agent(run), Reply):
+        end.store(_replied(steps))
     elif len(run.steps) == before:
         raise OutOfTime  # the model said nothing in all this time
     else:
-        finish_turn(lease, text="", ending=Turn.Ending.LIMIT)
+        end.store(Turn.Ending.LIMIT)
+
+
+def _replied(steps: Sequence[StepRecord]) -> Turn.Ending:
+    has_suggested = any(map(suggest.is_suggestion, (c for s in steps for c in s.calls)))
+    return Turn.Ending.SUGGESTED if has_suggested else Turn.Ending.REPLY

@@ -70,8 +70,7 @@ def add_step(
     model_calls: Calls | None = None,
 ) -> StepRecord:
     """Store one answer of a model with its calls, all still open, and the `model_calls` that it
-    took, whether or not the lease is lost. One statement."""
-    paid = model_calls or Calls()
+    took, for the caller to forget. One statement. Raises LeaseLost: then nothing was stored."""
     now, usage = timezone.now(), completion.usage
     calls = tuple(
         CallRecord(
@@ -115,9 +114,8 @@ def add_step(
                 for position, call in enumerate(calls)
             ]
         ),
-        **paid.values(),
+        **(model_calls or Calls()).values(),
     )
-    paid.forget()
     if not stored:
         raise LeaseLost
     return StepRecord(number=number, text=text, finish_reason=finish_reason, calls=calls)

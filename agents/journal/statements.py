@@ -51,9 +51,8 @@ EMIT = _statement()
 ADD_STEP = _statement(
     changes="lease_expires_at = %(until)s, prompt_tokens = prompt_tokens + %(prompt_tokens)s, "
     "completion_tokens = completion_tokens + %(completion_tokens)s",
-    # What a model used is spent, even where the lease is lost.
     writes=f"""
-model_calls AS ({metering.RECORD}),
+model_calls AS ({metering.RECORD} WHERE EXISTS (SELECT FROM held)),
 step AS (
     INSERT INTO agents_step (turn_id, parent_call_id, agent, number, text, model, finish_reason,
                              prompt_tokens, completion_tokens, cost, latency_ms, created_at)

@@ -5,6 +5,7 @@ What comes next is chosen by `steps.next_step`; this module only does it.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -58,6 +59,9 @@ class Run:
     language: str = "en"  # of Remit's own lines
     stream: bool = False
     clean: Callable[[str], str] = links.deaden  # what people are given of what the model says
+    around_reply: Callable[[], AbstractContextManager[object]] = (
+        nullcontext  # its step is stored in it
+    )
     steps: list[StepRecord] = field(default_factory=list)
     call_count: int = 0  # calls of the turn when its last step was asked for
 
@@ -151,7 +155,10 @@ def _ask(run: Run) -> StepRecord:
         if speech:
             speech.flush()
         latency_ms = int((time.monotonic() - started) * 1000)
-        return add_step(run, completion, latency_ms=latency_ms, model_calls=calls)
+        with nullcontext() if completion.calls else run.around_reply():
+            step = add_step(run, completion, latency_ms=latency_ms, model_calls=calls)
+        calls.forget()  # they were stored with it
+        return step
 
 
 def add_step(

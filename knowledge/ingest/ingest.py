@@ -243,7 +243,7 @@ def _refresh(target: _Target, parsed: Parsed, stored: Item | None) -> IngestOutc
     """What `_touch` does, where nobody else writes the item and no other depends on it."""
     if stored is None or stored.deleted_at or parsed.content_type == "event":
         return None
-    state = metadata.refresh(stored, parsed, target.version)
+    state = metadata.refresh(stored, parsed, target.version).store()
     return IngestOutcome(state=state, item_id=stored.id, summary=stored.summary) if state else None
 
 

@@ -4,6 +4,7 @@ model, where nothing else of the item changed."""
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db import connection
@@ -50,13 +51,29 @@ def set_metadata(row: Item, parsed: Parsed, version: Version, *, fallback: bool)
     row.own_since = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refresh:
+    """What is beside an item's content, ready to be stored."""
+
+    statement: str
+    values: Sequence[Any]
+    has_changed: bool
+
+    def store(self) -> Literal["metadata", "unchanged"] | None:
+        """Whether it had changed. None where somebody wrote the row meanwhile: then nothing was
+        stored. One statement."""
+        with connection.cursor() as cursor:
+            cursor.execute(self.statement, self.values)
+            if cursor.fetchone() is None:
+                return None
+        return "metadata" if self.has_changed else "unchanged"
+
+
 def refresh(
     row: Item, parsed: Parsed, version: Version, *, own_since: int | None = None
-) -> Literal["metadata", "unchanged"] | None:
-    """Store what is beside the content, which is the same, and say whether it changed.
-    `own_since`: actions of the assistant made this version, and all from that one on. None where
-    somebody wrote the row meanwhile: then nothing was stored. Not for events, whose times depend
-    on others'. One statement."""
+) -> Refresh:
+    """What is to be stored where the content is the same. `own_since`: actions of the assistant
+    made this version, and all from that one on. Not for events, whose times depend on others'."""
     seen = (row.id, row.source_version, row.source_updated_at, row.content_hash)
     before, described = (row.metadata, row.occurred_at, row.identifiers), _describe(row)
     derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
@@ -72,54 +89,52 @@ def refresh(
         {"language": language, "slot": slot}
         for _, language, slot in (write_counts.find_counts([row]) if has_changed else ())
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _REFRESH.format(index=index),
-            [
-                *(row.source_version, row.source_updated_at, own_since),
-                *(json.dumps(row.metadata), row.occurred_at, row.identifiers),
-                *indexed,
-                *seen,
-                *(json.dumps(before[0]), json.dumps(counts)),
-            ],
-        )
-        if cursor.fetchone() is None:
-            return None
-    return "metadata" if has_changed else "unchanged"
+    return Refresh(
+        statement=_REFRESH.format(index=index),
+        values=[
+            *(row.source_version, row.source_updated_at, own_since),
+            *(json.dumps(row.metadata), row.occurred_at, row.identifiers),
+            *indexed,
+            *seen,
+            *(json.dumps(before[0]), json.dumps(counts)),
+        ],
+        has_changed=has_changed,
+    )
 
 
-def note_own_actions(account: AccountRef, answers: Iterable[Mapping[str, Any]]) -> int:
-    """Store what actions of the assistant changed, by the provider's answers to them, so that the
-    word of it that the provider sends everybody tells nothing new (`Item.own_since`). Of how many
-    items: not where anything else changed too, or an answer is not the whole item. Two statements
+def find_own_changes(account: AccountRef, answers: Iterable[Mapping[str, Any]]) -> list[Refresh]:
+    """What actions of the assistant changed, by the provider's answers to them. Once it is stored,
+    the word of it that the provider sends everybody tells nothing new (`Item.own_since`). One of
+    each item, but not where anything else changed too, or an answer is not the whole item. A query
     an item."""
     items: dict[str, list[AnyItem]] = {}
     for answer in answers:
         with suppress(ValidationError):
             item = BY_SOURCE[account.source].item_type.model_validate(answer)
             items.setdefault(item.id, []).append(item)
-    return sum(_note_own(account, each) for each in items.values())
+    found = (_find_own(account, each) for each in items.values())
+    return [change for change in found if change]
 
 
-def _note_own(account: AccountRef, items: Sequence[AnyItem]) -> bool:
+def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> Refresh | None:
     last, since = items[-1], items[0].version
     # Nobody changed it in between: what a user did has to be looked at as such.
     if since <= 1 or [one.version for one in items] != [*range(since, since + len(items))]:
-        return False
+        return None
     rows = Item.objects.defer("search").filter(
         account_id=account.id, source=account.source, source_id=last.id, deleted_at=None
     )
     row = rows.filter(source_version=since - 1).first()
     if row is None or row.content_type == "event":
-        return False
+        return None
     try:
         parsed = read_item(last, source_id=last.id)
     except (Unreadable, Ended):
-        return False
+        return None
     if parsed.content_hash != row.content_hash:
-        return False
+        return None
     version = Version(number=last.version, updated_at=last.updated_at)
-    return refresh(row, parsed, version, own_since=row.own_since or since) is not None
+    return refresh(row, parsed, version, own_since=row.own_since or since)
 
 
 def _describe(row: Item) -> tuple[str, str]:

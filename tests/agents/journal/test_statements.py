@@ -75,6 +75,7 @@ def test_a_step_is_one_statement_with_the_calls_of_models_that_it_took(
         spend(lease, organisation)
         spend(lease, organisation)
         step = add_step(lease, "look", model_calls=calls)
+        calls.forget()
 
     assert journal.load_steps([lease.turn_id]) == {(lease.turn_id, None): [step]}
     assert journal.count_spent(lease) == Spent(tool_calls=1, tokens=30, cost=Decimal("0.4"))

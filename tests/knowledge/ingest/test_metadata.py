@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
+from integrations.contracts import AccountRef
 from knowledge.ingest.ingest import ingest
-from knowledge.ingest.metadata import note_own_actions, refresh
+from knowledge.ingest.metadata import find_own_changes, refresh
 from knowledge.models import Item
 from knowledge.text.parsing import parse
 from knowledge.versions import Version
@@ -11,6 +12,10 @@ from tests.knowledge.office import NOW, account, email, event, take
 from tests.model_server import ScriptedModel
 
 pytestmark = pytest.mark.django_db
+
+
+def store(owner: AccountRef, *answers: dict[str, Any]) -> list[str | None]:
+    return [change.store() for change in find_own_changes(owner, answers)]
 
 
 def answer(**changes: Any) -> dict[str, Any]:
@@ -26,8 +31,8 @@ def test_what_an_own_action_changed_is_stored_by_its_answer(
 
     with django_assert_num_queries(2):
         done = [answer(version=2, labels=["INBOX", "Bills"]), answer(version=3, labels=["Bills"])]
-        assert note_own_actions(owner, [{"id": "draft-1"}, *done]) == 1
-    assert note_own_actions(owner, [answer(version=4, labels=["Bills", "UNREAD"])]) == 1
+        assert store(owner, {"id": "draft-1"}, *done) == ["metadata"]
+    assert store(owner, answer(version=4, labels=["Bills", "UNREAD"])) == ["metadata"]
 
     row = Item.objects.get(account_id=owner.id)
     assert (row.own_since, row.source_version) == (2, 4)
@@ -38,13 +43,13 @@ def test_what_an_own_action_changed_is_stored_by_its_answer(
 def test_a_change_of_anybody_else_ends_what_is_known_as_own(model: ScriptedModel) -> None:
     owner = account()
     take(owner, email())
-    assert note_own_actions(owner, [answer(version=2, labels=["Bills"])])
+    assert store(owner, answer(version=2, labels=["Bills"])) == ["metadata"]
 
     take(owner, email(version=3, labels=[]))
 
     row = Item.objects.get(account_id=owner.id)
     assert (row.own_since, row.source_version) == (None, 3)
-    assert note_own_actions(owner, [answer(version=4, labels=["Bills"])])
+    assert store(owner, answer(version=4, labels=["Bills"])) == ["metadata"]
     row.refresh_from_db()
     assert (row.own_since, row.source_version) == (4, 4)
 
@@ -67,7 +72,7 @@ def test_an_answer_that_is_not_this_mail_one_version_on_stores_nothing(
     take(owner, email(labels=["INBOX"]))
     told = answer(labels=[]) | changes
 
-    assert not note_own_actions(owner, [told])
+    assert find_own_changes(owner, [told]) == []
 
     row = Item.objects.get(account_id=owner.id)
     assert (row.own_since, row.source_version, row.metadata["labels"]) == (None, 1, ["INBOX"])
@@ -78,7 +83,7 @@ def test_an_event_is_left_to_its_webhook(model: ScriptedModel) -> None:
     take(owner, event())
 
     changed = event(version=2, location="Room 5").model_dump(mode="json", by_alias=True)
-    assert not note_own_actions(owner, [changed])
+    assert find_own_changes(owner, [changed]) == []
 
 
 def test_actions_between_which_somebody_changed_the_mail_are_left_to_their_webhooks(
@@ -87,7 +92,7 @@ def test_actions_between_which_somebody_changed_the_mail_are_left_to_their_webho
     owner = account()
     take(owner, email())
 
-    assert not note_own_actions(owner, [answer(version=2), answer(version=4)])
+    assert find_own_changes(owner, [answer(version=2), answer(version=4)]) == []
     assert Item.objects.get(account_id=owner.id).source_version == 1
 
 
@@ -99,7 +104,7 @@ def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(model: ScriptedMo
     newer = email(version=3, labels=[])
 
     version = Version(number=3, updated_at=newer.updated_at)
-    assert refresh(seen, parse(newer, source_id="m1"), version) is None
+    assert refresh(seen, parse(newer, source_id="m1"), version).store() is None
 
     row = Item.objects.get(account_id=owner.id)
     assert (row.source_version, row.metadata["labels"]) == (2, ["Bills"])
