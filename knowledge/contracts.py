@@ -103,11 +103,13 @@ class IngestOutcome:
     version (or a deletion) is stored already, nothing was touched. metadata: only fields
     beside the content changed. absent: a deletion of something never seen, remembered.
     left_out: the account's operator does not let it in; what was stored of it is gone.
+    `labels_before` are those of a mail as it was stored; None: nothing was, or this is older.
     """
 
     state: IngestState
     item_id: UUID | None
     summary: str = ""
+    labels_before: tuple[str, ...] | None = None
 
 
 SyncState = Literal["queued", "running", "done", "failed", "cancelled"]

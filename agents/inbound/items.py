@@ -32,7 +32,7 @@ from agents.journal.leases import Lease
 from agents.models import Turn
 from guardrails.gather import own_writes
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.learn import precision
+from guardrails.learn import corrections, precision
 from integrations.accounts.reads import mail_reader, reader
 from integrations.contracts import AccountRef, AnyItem, Document, Email, Event, Issue
 from integrations.contracts.events import ItemEvent
@@ -97,6 +97,8 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     if starts_turns and type(item) in BRIEFS:
         return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
+        if outcome.labels_before is not None:
+            corrections.note(account, mail, before=outcome.labels_before, now=timezone.now())
         precision.look(account, item.id, now=timezone.now())
     return _accounted(outcome)
 

@@ -19,7 +19,7 @@ from guardrails.decide.checks.exposing import check_roles, expose
 from guardrails.decide.checks.hiding import is_meant
 from guardrails.decide.checks.listing import look_up, targets
 from guardrails.decide.checks.rates import rates
-from guardrails.decide.checks.scope import scope, strangers
+from guardrails.decide.checks.scope import corrected, scope, strangers
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
 from guardrails.decide.checks.stopping import stopping_effects
@@ -124,6 +124,7 @@ def _examine(case: Case) -> None:
     case.is_meant = action.puts_away and is_meant(case)
     expose(case, action, arguments, facts)
     targets(case, action, facts)
+    corrected(case, facts)
     strangers(case, facts)
     check_roles(case)
     draft(case, action, facts)

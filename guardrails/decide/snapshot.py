@@ -104,6 +104,7 @@ class PolicySnapshot:
     ceiling: tuple[Limit, ...] = ()
     switches: tuple[Switch, ...] = ()
     has_shadow: bool = False  # a draft decides beside it; no part of what is decided
+    has_corrections: bool = False  # what people said of labels is to be looked up; the same
 
     def switch(
         self, action_type: str, source: str, effects: Collection[EffectKind] | None = None

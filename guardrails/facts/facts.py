@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from guardrails.facts import folders, mailing_lists, targets
 from guardrails.facts.content import Content
+from guardrails.facts.corrections import Correction
 from guardrails.facts.counts import Counts
 from guardrails.facts.exposure import Authorship, Reader
 from guardrails.facts.people import Directory
@@ -71,6 +72,8 @@ class Facts:
     meant_by: str = ""  # how the user's words mean the object, by the guard's own look-up
     namesakes: int | None = None  # objects of its kind that have the object's whole title
     own_address: str = ""
+    corrections: tuple[Correction, ...] = ()  # of the label, on like mail
+    pattern_approved_at: datetime | None = None  # that acts; looked up with them
     counts: Counts | None = None  # not the provider's: how often the agent did such things
 
     def was_read(self, kind: ObjectKind, object_id: str) -> bool:

@@ -41,6 +41,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("not_own", "Only who owns it may do this."),
     Reason("not_invited", "The user is not among those who are invited."),
     Reason("already_sorted", "Somebody has sorted it already, and that stays."),
+    Reason("label_corrected", "A person took this label off mail of this sender."),
     Reason(
         "tool_not_enabled",
         "No operator has enabled this tool as it is now; it may have changed since one did.",

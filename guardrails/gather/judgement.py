@@ -26,7 +26,7 @@ from guardrails.facts.counts import UNASKED, Use, hidden_question
 from guardrails.facts.effects import is_irreversible
 from guardrails.facts.facts import Facts
 from guardrails.facts.targets import Target
-from guardrails.gather import directory, own_mail, own_objects, usage
+from guardrails.gather import corrections, directory, own_mail, own_objects, usage
 from guardrails.gather.attached import authors_of_attached, read_attached
 from guardrails.gather.authorship import authors
 from guardrails.gather.lookups import (
@@ -292,6 +292,10 @@ def read_facts(
         theirs = {one.object_id for one in files}
         others = authors(request, [one for one in exposures if one.id not in theirs], facts)
         facts = replace(facts, authors=(*files, *others))
+    # A query, so only where there is anything to be found.
+    if snapshot.has_corrections and request.origin.trigger in FROM_CONTENT:
+        labels = [target.value for target in reached if target.kind == "label"]
+        facts = corrections.look_up(request, facts, labels)
     return own_mail.without(replace(facts, created=created), request.account)
 
 

@@ -34,7 +34,8 @@ SELECT a.id, a.paused OR o.paused,
      WHERE s.lifted_at IS NULL
        AND (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
        AND (s.account_id IS NULL OR s.account_id = a.id))::text,
-    EXISTS (SELECT FROM guardrails_shadowpolicy p WHERE p.account_id = a.id)
+    EXISTS (SELECT FROM guardrails_shadowpolicy p WHERE p.account_id = a.id),
+    EXISTS (SELECT FROM guardrails_labelcorrection c WHERE c.account_id = a.id)
 FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
 WHERE a.id = ANY(%s)
 """
@@ -52,7 +53,7 @@ def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapsho
     with connection.cursor() as cursor:
         cursor.execute(READ, [list(by_id)])
         found = {row[0]: row[1:] for row in cursor.fetchall()}
-    gone = True, None, None, None, None, False
+    gone = True, None, None, None, None, False, False
     return {id: _snapshot(account, *found.get(id, gone)) for id, account in by_id.items()}
 
 
@@ -64,6 +65,7 @@ def _snapshot(
     ceiling: str | None,
     switches: str | None,
     has_shadow: bool,
+    has_corrections: bool,
 ) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=account.id,
@@ -98,6 +100,7 @@ def _snapshot(
             for id, action_type, source, why, effect in _rows(switches)
         ),
         has_shadow=has_shadow,
+        has_corrections=has_corrections,
     )
 
 

@@ -6,6 +6,7 @@ from guardrails.models.approvals import Approval
 from guardrails.models.assistant_drafts import AssistantDraft
 from guardrails.models.ceiling import CeilingLimit, KillSwitch
 from guardrails.models.change_requests import AskedRefusal, ChangeRequest
+from guardrails.models.corrections import LabelCorrection
 from guardrails.models.directory import DirectorySync, OwnDomain, Person
 from guardrails.models.errands import Errand
 from guardrails.models.held_sends import HeldSend
@@ -39,6 +40,7 @@ __all__ = [
     "Errand",
     "HeldSend",
     "KillSwitch",
+    "LabelCorrection",
     "LearnedPattern",
     "OwnDomain",
     "PatternAction",

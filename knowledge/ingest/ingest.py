@@ -3,7 +3,7 @@
 import threading
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -108,10 +108,11 @@ def ingest(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
+    before = tuple(stored.metadata.get("labels") or ()) if stored else None
     texts = _texts(target, parsed, stored, files)
     if texts is None:
         if outcome := _refresh(target, parsed, stored) or _touch(target, parsed):
-            return outcome
+            return replace(outcome, labels_before=before)
         texts = fetching.fetch(account, parsed.files, known={}, files=files)
     with metering.gathered() as calls:
         content = _content(
@@ -124,7 +125,8 @@ def ingest(
             deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
         )
         is_new = stored is None and parsed.content_type != "event"
-        return (_store(target, content, calls) if is_new else None) or _write(target, content)
+        outcome = (_store(target, content, calls) if is_new else None) or _write(target, content)
+        return replace(outcome, labels_before=before)
 
 
 def _texts(

@@ -3,8 +3,10 @@
 from guardrails.actions.base import AnyAction
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
+from guardrails.facts.corrections import find_standing
 from guardrails.facts.facts import Facts
 from guardrails.facts.mailing_lists import is_list_host
+from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import address_or_none, is_unattended
 
 
@@ -70,6 +72,32 @@ def strangers(case: Case, facts: Facts) -> None:
                 name=f"no stranger {target.path}",
                 passed=target.value not in found,
                 detail=f"“{target.value}” ({target.place})",
+            ),
+        )
+
+
+def corrected(case: Case, facts: Facts) -> None:
+    """A label that a person took off mail of this sender stays off, whatever a model makes of the
+    next one. Not where a person chose it on the card, nor for a pattern that one approved since.
+    """
+    if not (case.from_content and facts.corrections) or case.request.origin.revises:
+        return
+    for target in case.targets:
+        if target.kind != "label":
+            continue
+        at = find_standing(facts.corrections, target.value, now=case.now)
+        approved = facts.pattern_approved_at
+        case.require(
+            "label_corrected",
+            Check(
+                name=f"no correction {target.path}",
+                passed=at is None or (approved is not None and approved > at),
+                detail=phrase(
+                    "That was on %(date)s. Label it so yourself again, and it counts as before.",
+                    date=f"{at:%Y-%m-%d}",
+                )
+                if at
+                else "",
             ),
         )
 
