@@ -4,7 +4,6 @@ It speaks to the same API as every frontend. Letting a scripted mail arrive is n
 write of an agent: it is the demo's other side, and there only while that is the sandbox.
 """
 
-import json
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -13,13 +12,15 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
-from django.utils.translation import get_language, gettext, gettext_noop
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from agents.answer import records
 from agents.models import Turn
 from agents.office import approvals_page, drafts_page, item_page, patterns_page, sandbox
 from agents.office.console_access import (
+    Chosen,
     choose_user,
     for_operators,
     has_scope,
@@ -33,18 +34,6 @@ from integrations.network import strict_json
 from integrations.ports.registry import writable
 from integrations.web import staff
 
-SUGGESTION_WORDS = {  # of templates/static/remit/suggestions.js
-    "open": gettext_noop("Suggested to you: %(number)s"),
-    "none": gettext_noop("Nothing else is suggested to you"),
-    "more": gettext_noop("About %(number)s more"),
-    "invitation": gettext_noop("Invitation, looked at %(time)s"),
-    "issue": gettext_noop("Issue, looked at %(time)s"),
-    "untitled": gettext_noop("Untitled"),
-    "take_up": gettext_noop("Do it"),
-    "dismiss": gettext_noop("Dismiss"),
-    "dismissed": gettext_noop("Dismissed."),
-    "sending": gettext_noop("Sending"),
-}
 UNFINISHED = (Delivery.State.QUEUED, Delivery.State.RUNNING)
 R = TypeVar("R", bound=Model)
 
@@ -56,26 +45,23 @@ def page(request: HttpRequest) -> HttpResponse:
     """The console of one organisation, `?organisation=` or the first."""
     chosen = choose_user(request)
     with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone):
-        words = {key: gettext(text) for key, text in SUGGESTION_WORDS.items()}
-        language = get_language()
+        return _show(request, chosen)
+
+
+def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
+    may_decide = has_scope(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own)
+    item = reverse("console-item", args=[UUID(int=0)])
+    mails = {"is_sandbox": False} if chosen.is_own else _scripted_mails(chosen.organisation)
     return render(
         request,
         "console/console.html",
         chosen.context
+        | mails
         | {
             "model_is_offline": settings.MODEL_IS_OFFLINE,
-            "may_decide": has_scope(
-                request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own
-            ),
+            "may_decide": may_decide,
             "here": "console",
-            "suggestion_words": json.dumps(words, ensure_ascii=False),
-            "suggestion_language": language,
-            "item_url": reverse("console-item", args=[UUID(int=0)]).replace(
-                str(UUID(int=0)), ":id"
-            ),
-            **(
-                _scripted_mails(chosen.organisation) if not chosen.is_own else {"is_sandbox": False}
-            ),
+            "item_url": item.replace(str(UUID(int=0)), ":id"),
         },
     )
 
@@ -131,19 +117,28 @@ def delivered(request: HttpRequest) -> HttpResponse:
         .first()
     )
     if delivery is None:
-        return JsonResponse({"state": "on its way", "finished": False, "links": []})
+        return JsonResponse({"state": gettext("on its way"), "finished": False, "links": []})
     turn = Turn.objects.filter(delivery=delivery).first()
-    links = [("Delivery", reverse("admin:integrations_delivery_change", args=[delivery.id]))]
+    links = [
+        (gettext("Delivery"), reverse("admin:integrations_delivery_change", args=[delivery.id]))
+    ]
     if turn:
         ledger = reverse("admin:audit_executedagentaction_changelist")
-        links += [("Turn", turn_link(turn.id)), ("Ledger", f"{ledger}?run_id={turn.id}")]
+        links += [
+            (gettext("Turn"), turn_link(turn.id)),
+            (gettext("Ledger"), f"{ledger}?run_id={turn.id}"),
+        ]
     return JsonResponse(
         {
-            "state": delivery.get_state_display().lower(),
+            "state": gettext(delivery.get_state_display().lower()),
             "finished": delivery.state not in UNFINISHED,
             "reason": delivery.reason.replace("_", " "),
             "actions": [
-                {key: action.get(key) for key in ("description", "type", "status", "sentence")}
+                {
+                    "description": records.describe(action),
+                    "status": gettext(records.STATUS_WORDS.get(action["status"], action["status"])),
+                    "sentence": records.sentence_of(action),
+                }
                 for action in (turn.actions if turn else [])
             ],
             "links": [{"title": title, "url": url} for title, url in links],

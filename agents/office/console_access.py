@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from agents.office import console_words
 from guardrails.facts.text import visible
 from integrations.contracts.preferences import Preferences
 from integrations.models import Account, Organisation
@@ -49,18 +50,20 @@ def has_scope(user: Any, scope: str, *, is_own: bool) -> bool:
 
 
 def for_operators(view: View) -> View:
-    """Only for staff who have the right to; who is not logged in is asked to."""
+    """Only for staff who have the right to, in the language that the request asks for; who is not
+    logged in is asked to."""
 
     @wraps(view)
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        if not may_use(request.user):
-            return render(request, "console/refused.html", status=403)
-        try:
-            return view(request, **named)
-        except PermissionDenied:
-            return render(request, "console/refused.html", status=403)
+        with speaking(asked_for(request)):
+            if not may_use(request.user):
+                return render(request, "console/refused.html", status=403)
+            try:
+                return view(request, **named)
+            except PermissionDenied:
+                return render(request, "console/refused.html", status=403)
 
     return guarded
 
@@ -82,7 +85,7 @@ class Chosen:
 
     @property
     def context(self) -> dict[str, Any]:
-        """What the templates of all console pages get."""
+        """What the templates of all console pages get, in the language that is spoken."""
         return {
             "organisations": self.organisations,
             "organisation": self.organisation,
@@ -90,6 +93,7 @@ class Chosen:
             "has_more_users": self.has_more_users,
             "user_id": self.user_id,
             "is_own": self.is_own,
+            "words": console_words.render(),
         }
 
 

@@ -48,6 +48,7 @@ def _show(request: HttpRequest, item: Item, zone: str) -> HttpResponse:
         "console/item.html",
         {
             "item": item,
+            "source": gettext(item.get_source_display()),
             "title": visible(item.title) or gettext("Untitled"),
             "sender": visible(item.sender_name or item.sender_address),
             "at": moment(item.occurred_at, zone),

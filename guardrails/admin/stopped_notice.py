@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from audit.ledger.timeline import moment
+from guardrails.approve.speaking import fill
 from guardrails.facts.text import visible
 from guardrails.policies import stopped
 from integrations.web import staff
@@ -47,7 +48,13 @@ def _look(request: HttpRequest) -> Notice | None:
 
 def _sentence(row: Any) -> str:
     who = row.thrown_by.removeprefix("operator:")
-    words = f"{row} has been stopped since {moment(row.thrown_at)} by {who}: “{row.why}”."
+    words = fill(
+        "%(what)s has been stopped since %(time)s by %(who)s: “%(why)s”.",
+        what=row,
+        time=moment(row.thrown_at),
+        who=who,
+        why=row.why,
+    )
     if row.arrived:
-        words += f" Mails that were left alone meanwhile: {row.arrived}."
+        words += " " + fill("Mails that were left alone meanwhile: %(number)s.", number=row.arrived)
     return visible(words, limit=600)

@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
@@ -150,12 +151,13 @@ class KillSwitch(ValidatedModel):
         verbose_name_plural = "switches"
 
     def __str__(self) -> str:
+        action, effect = self.get_action_type_display(), self.get_effect_display()
         parts = (
-            str(self.organisation) if self.organisation_id else "Everything",
+            str(self.organisation) if self.organisation_id else gettext("Everything"),
             str(self.account) if self.account_id else "",
-            self.get_action_type_display(),
+            action and gettext(action),
             self.get_source_display(),
-            self.get_effect_display(),
+            effect and gettext(effect),
         )
         return " · ".join(part for part in parts if part)
 

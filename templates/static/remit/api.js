@@ -1,5 +1,7 @@
 // The API that every frontend has, with the session of who is logged in.
 
+import { fill, gettext } from "./words.js";
+
 export const root = document.getElementById("console");
 
 /** What the server said no to, as a sentence for people. */
@@ -13,13 +15,13 @@ export async function call(url, body = null) {
   try {
     response = await fetch(url, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
   } catch {
-    throw new Refused("The server cannot be reached. Check that Remit runs, then try again.");
+    throw new Refused(gettext("The server cannot be reached. Check that Remit runs, then try again."));
   }
   if (response.redirected || response.status === 403 && !isJson(response)) {
-    throw new Refused("You are not logged in any more. Reload this page.");
+    throw new Refused(gettext("You are not logged in any more. Reload this page."));
   }
   const answer = isJson(response) ? await response.json() : {};
-  if (!response.ok) throw new Refused(answer.detail ?? answer.error?.message ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw new Refused(answer.detail ?? answer.error?.message ?? fill("The server answered %(status)s.", { status: response.status }));
   return answer;
 }
 

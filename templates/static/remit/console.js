@@ -1,14 +1,15 @@
 // The chat console: the same API as every frontend, with the operator's session.
 
 import { Refused, call, root } from "./api.js";
-import { asked as askedFor, contextUsed, el, finished, handled, held, link, message, pending, pendingTogether, question, renew, reviewed, rich, showPlan, visible } from "./cards.js";
+import { asked as askedFor, contextUsed, el, finished, handled, held, message, pending, pendingTogether, question, renew, reviewed, rich, showPlan, visible } from "./cards.js";
+import { deliver } from "./deliver.js";
 import { watchPastes } from "./pastes.js";
-import { explained, searched } from "./search.js";
+import { BEST, explained, searched } from "./search.js";
 import { watchSuggestions } from "./suggestions.js";
+import { count, fill, gettext } from "./words.js";
 
 const [log, status, title, plan, box, send, user, sessions, requests] =
   ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked"].map((id) => document.getElementById(id));
-const DELIVERY_LOOKS = 120;
 const REQUESTS_SHOWN = 20;
 const TURNS_SHOWN = 10; // whose cards are there again when a session is opened
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
@@ -46,7 +47,7 @@ async function talk({ text = "", pasted = [], chosen = null, confirm = [], rejec
   if (busy) return;
   setBusy(true);
   const mine = shown;
-  say("Sending");
+  say(gettext("Sending"));
   try {
     const started = await call(root.dataset.stream, {
       user_id: user.value, session_id: session, message: chosen ? "" : text, pasted, option: chosen?.place ?? null,
@@ -73,9 +74,11 @@ async function talk({ text = "", pasted = [], chosen = null, confirm = [], rejec
 }
 
 function decided(confirm, reject, edits) {
-  return [["Changed", edits], ["Confirmed", confirm], ["Rejected", reject]]
-    .filter(([, actions]) => actions.length)
-    .map(([verb, { length }]) => `${verb} ${length} ${length === 1 ? "action" : "actions"}.`).join(" ");
+  return [
+    edits.length && count(edits.length, "Changed 1 action.", "Changed %(number)s actions."),
+    confirm.length && count(confirm.length, "Confirmed 1 action.", "Confirmed %(number)s actions."),
+    reject.length && count(reject.length, "Rejected 1 action.", "Rejected %(number)s actions."),
+  ].filter(Boolean).join(" ");
 }
 
 /** Read the turn's events until it is finished. Resolves with its answer. */
@@ -86,15 +89,15 @@ function follow({ stream_url, turn_id }) {
   item.querySelector(".text").replaceWith(text);
   const calls = el("ul", { className: "plain calls" });
   const thoughts = el("p", { className: "text" });
-  const thinking = el("details", { className: "context", hidden: true }, el("summary", {}, "Thinking"), thoughts);
-  const stop = el("button", { type: "button", className: "stop" }, "Stop");
+  const thinking = el("details", { className: "context", hidden: true }, el("summary", {}, gettext("Thinking")), thoughts);
+  const stop = el("button", { type: "button", className: "stop" }, gettext("Stop"));
   stop.addEventListener("click", () => {
     stop.disabled = true;
-    say("Stopping");
+    say(gettext("Stopping"));
     call(`${root.dataset.turns}/${turn_id}/stop`, {}).catch(complain);
   });
   item.append(thinking, calls, stop);
-  say("The agent works");
+  say(gettext("The agent works"));
   return new Promise((resolve, reject) => {
     const source = new EventSource(stream_url);
     const on = (type, act) => source.addEventListener(type, (event) => {
@@ -116,23 +119,23 @@ function follow({ stream_url, turn_id }) {
       const line = el("li", {}, `${words(data.tool)} (${words(data.agent)})`);
       line.dataset.call = data.call_id;
       calls.append(line);
-      say(`The agent uses ${words(data.tool)}`);
+      say(fill("The agent uses: %(tool)s", { tool: words(data.tool) }));
     });
     on("tool.finished", (data) => {
       const line = [...calls.children].find((one) => one.dataset.call === data.call_id);
-      line?.append(data.success ? ` done in ${data.latency_ms} ms` : ` ${words(data.code ?? "failed")}`);
+      line?.append(" ", data.success ? fill("done in %(number)s ms", { number: data.latency_ms }) : words(data.code ?? "failed"));
     });
     on("plan", (data) => showPlan(plan, data.plan));
     on("turn.finished", (data) => end(resolve, data.answer));
     source.onerror = () => {
-      if (source.readyState !== EventSource.CLOSED) return say("The connection was lost. Connecting again");
+      if (source.readyState !== EventSource.CLOSED) return say(gettext("The connection was lost. Connecting again"));
       call(`${root.dataset.turns}/${turn_id}`).then((answer) => end(resolve, answer), (error) => end(reject, error));
     };
   });
 }
 
 /** A name that programs use, as people read it. */
-const words = (code) => visible(code).replaceAll("_", " ");
+const words = (code) => visible(gettext(code)).replaceAll("_", " ");
 
 const isOver = (answer) => answer.status !== "queued" && answer.status !== "running";
 
@@ -170,10 +173,10 @@ function show(answer, { withText = true } = {}) {
   handedOver ||= Boolean(answer.escalation) && answer.escalation.state !== "done";
   const yours = new Set(answer.pending_actions.filter((one) => !one.not_yours).map((one) => one.id));
   const waiting = answer.questions.filter((one) => one.actions.some((id) => yours.has(id))).length;
-  if (!isOver(answer)) say("This turn is still being worked on. Open the session again in a moment.");
-  else if (answer.needs_clarification) say("The agent asks a question.");
-  else if (waiting) say(`${waiting} ${waiting === 1 ? "question waits" : "questions wait"} for your decision.`);
-  else say(answer.questions.length ? "One more person has to agree." : "Finished.");
+  if (!isOver(answer)) say(gettext("This turn is still being worked on. Open the session again in a moment."));
+  else if (answer.needs_clarification) say(gettext("The agent asks a question."));
+  else if (waiting) say(count(waiting, "1 question waits for your decision.", "%(number)s questions wait for your decision."));
+  else say(answer.questions.length ? gettext("One more person has to agree.") : gettext("Finished."));
 }
 
 /** Asks for what was read of this user. */
@@ -181,13 +184,13 @@ const searchFor = (query) => (limit) => call(root.dataset.search, { user_id: use
 
 async function search(query) {
   const mine = shown;
-  say("Searching");
+  say(gettext("Searching"));
   try {
-    const answer = await searchFor(query)(10);
+    const answer = await searchFor(query)(BEST);
     if (mine !== shown) return;
     const item = add(searched(query, answer, root.dataset.item));
     item.scrollIntoView({ block: "start" });
-    say(answer.items.length ? "The search is done." : "Nothing was found.");
+    say(answer.items.length ? gettext("The search is done.") : gettext("Nothing was found."));
   } catch (error) {
     complain(error);
   }
@@ -219,7 +222,7 @@ async function lookAgain() {
     const left = open.length - gone.length;
     for (const button of log.querySelectorAll(".buttons.all button")) button.textContent = button.textContent.replace(/\d+/, left);
     if (left < 2) for (const buttons of log.querySelectorAll(".buttons.all")) buttons.remove();
-    say(left ? `Somebody else has decided. ${left} ${left === 1 ? "action waits" : "actions wait"}.` : "Somebody else has decided. Nothing waits.");
+    say(left ? count(left, "Somebody else has decided. 1 action waits.", "Somebody else has decided. %(number)s actions wait.") : gettext("Somebody else has decided. Nothing waits."));
   } catch {
     // Looking again is a courtesy: the next word says what is wrong.
   }
@@ -248,7 +251,7 @@ async function lookForPerson() {
     handedOver = false;
     const answers = said.filter((one) => one.role === "person" && !document.getElementById(one.id));
     answers.forEach((one) => add(spoken(one)));
-    say(answers.length ? "A person has answered." : "A person has finished it without an answer.");
+    say(answers.length ? gettext("A person has answered.") : gettext("A person has finished it without an answer."));
   } catch {
     // As above.
   }
@@ -262,7 +265,7 @@ async function ask(action, button) {
     const request = await call(root.dataset.changeRequests, { user_id: user.value, action_id: action.action_id });
     place.replaceWith(askedFor(request));
     await loadRequests();
-    say("Asked. An operator decides.");
+    say(gettext("Asked. An operator decides."));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     button.disabled = false;
@@ -285,7 +288,7 @@ async function loadRequests() {
   const cards = [...log.querySelectorAll('[data-change-request][data-state="open"]')]
     .filter((line) => decided.has(line.dataset.changeRequest));
   for (const line of cards) line.replaceWith(askedFor(decided.get(line.dataset.changeRequest)));
-  if (cards.length) say("An operator has decided what you asked for.");
+  if (cards.length) say(gettext("An operator has decided what you asked for."));
 }
 
 /** Looks whether an operator has decided. */
@@ -319,8 +322,8 @@ function decideAll(actions) {
   }, text);
   const mine = actions.filter(({ not_yours: notYours }) => !notYours);
   return el("div", { className: "buttons all" },
-    mine.length > 1 ? button(`Confirm all ${mine.length}`, "primary", mine, "confirm") : null,
-    button(`Reject all ${actions.length}`, "", actions, "reject"));
+    mine.length > 1 ? button(fill("Confirm all %(number)s", { number: mine.length }), "primary", mine, "confirm") : null,
+    button(fill("Reject all %(number)s", { number: actions.length }), "", actions, "reject"));
 }
 
 /** Questions and pending cards belong to the newest answer only: it repeats what still waits. */
@@ -345,7 +348,7 @@ function startSession() {
   handedOver = false;
   asked = "";
   log.replaceChildren();
-  title.textContent = "New session";
+  title.textContent = gettext("New session");
   showPlan(plan, null);
   say("");
   open(null);
@@ -359,16 +362,16 @@ function listed(rows, current = session) {
   const focused = sessions.contains(document.activeElement) ? document.activeElement.dataset.id : null;
   sessions.replaceChildren(...rows.map((row) => {
     const button = el("button", { type: "button", onclick: () => openSession(row) },
-      visible(row.title) || "Untitled",
-      row.waits_for_person ? el("small", {}, "waits for a person") : null);
+      visible(row.title) || gettext("Untitled"),
+      row.waits_for_person ? el("small", {}, gettext("waits for a person")) : null);
     button.dataset.id = row.id;
     button.ariaCurrent = String(row.id === current);
     return el("li", {}, button);
   }));
-  if (!rows.length) sessions.replaceChildren(el("li", {}, "No session yet."));
+  if (!rows.length) sessions.replaceChildren(el("li", {}, gettext("No session yet.")));
   if (focused) sessions.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   const row = rows.find((one) => one.id === current);
-  if (row) title.textContent = visible(row.title) || "Untitled";
+  if (row) title.textContent = visible(row.title) || gettext("Untitled");
   return row;
 }
 
@@ -391,7 +394,7 @@ async function openSession(row) {
   if (busy) return;
   startSession();
   open(row.id);
-  title.textContent = visible(row.title) || "Untitled";
+  title.textContent = visible(row.title) || gettext("Untitled");
   handedOver = row.waits_for_person;
   const mine = shown;
   try {
@@ -422,37 +425,6 @@ async function goOn(id, mine) {
     if (mine === shown) show(answer);
   } finally {
     setBusy(false);
-  }
-}
-
-/** Let a scripted mail arrive and watch what the agent makes of it. */
-async function deliver(button) {
-  button.disabled = true;
-  const who = user.value;
-  const item = add(el("li", { className: "message mail" }, el("h3", {}, "Mail")));
-  const line = item.appendChild(el("p", {}, `Delivering “${words(button.dataset.name)}” to ${who}`));
-  try {
-    const { organisation } = root.dataset;
-    const mail = await call(root.dataset.deliver, { organisation, user_id: who, name: button.dataset.name });
-    const query = new URLSearchParams({ organisation, user_id: who, source_id: mail.source_id });
-    for (let look = 0; look < DELIVERY_LOOKS; look += 1) {
-      const found = await call(`${root.dataset.delivered}?${query}`);
-      line.textContent = visible(`“${mail.subject}” to ${who}: ${found.state}${found.reason ? ` (${found.reason})` : ""}.`);
-      if (found.finished || look === DELIVERY_LOOKS - 1) {
-        item.append(
-          el("ul", { className: "plain" }, ...found.actions.map((action) =>
-            el("li", {}, visible(`${action.description || action.type}: ${action.status}. ${action.sentence ?? ""}`)))),
-          el("p", { className: "links" }, ...found.links.flatMap((one) => [link(one.title, one.url), " "])));
-        if (!found.finished) item.append(el("p", {}, "It is still being worked on. The delivery's page shows what becomes of it."));
-        return say(`The mail is ${found.state}.`);
-      }
-      await new Promise((resolve) => { setTimeout(resolve, 500); });
-    }
-  } catch (error) {
-    item.remove();
-    complain(error);
-  } finally {
-    button.disabled = false;
   }
 }
 
@@ -493,6 +465,6 @@ if (root) {
   });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
-  for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button));
+  for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button, { user: user.value, add, say, complain }));
   start();
 }

@@ -1,6 +1,8 @@
 // A person's word on a pattern or a card, given to the API. The page is read again: what stands on it is the
 // server's.
 
+import { gettext } from "./words.js";
+
 const place = document.querySelector("[data-user]");
 const status = document.getElementById("status");
 const SAID = "remit-said"; // what the page says once it is read again
@@ -9,9 +11,9 @@ async function decide(button) {
   const card = button.closest("section");
   const buttons = [...place.querySelectorAll("button")];
   for (const one of buttons) one.disabled = true;
-  status.textContent = place.dataset.saving;
+  status.textContent = gettext("Saving");
   const { url, word, bound } = button.dataset;
-  let refused = place.dataset.away;
+  let refused = gettext("The server cannot be reached. Check that Remit runs, then try again.");
   try {
     const answer = await fetch(url, {
       method: "POST",
@@ -42,6 +44,6 @@ const said = sessionStorage.getItem(SAID);
 sessionStorage.removeItem(SAID);
 if (said) {
   const [id, word] = JSON.parse(said);
-  status.textContent = `${place.dataset.done}: ${word}.`;
+  status.textContent = `${gettext("Done")}: ${word}.`;
   document.getElementById(id)?.focus();
 }

@@ -1,5 +1,7 @@
 // Notifications in this browser: one click switches them on, another one off.
 
+import { fill, gettext } from "./words.js";
+
 const box = document.getElementById("device");
 const known = () => new Set(box.dataset.known.split(" ").filter(Boolean));
 
@@ -33,17 +35,17 @@ async function tell(url, body) {
   const headers = { "Content-Type": "application/json", "X-CSRFToken": box.dataset.csrf };
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   const said = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(said.error?.message ?? "You are not logged in any more. Reload this page.");
+  if (!response.ok) throw new Error(said.error?.message ?? gettext("You are not logged in any more. Reload this page."));
 }
 
 async function switchOn() {
   if (await Notification.requestPermission() !== "granted") {
-    throw new Error("Your browser does not let this site notify you. Permit it in the settings of the browser.");
+    throw new Error(gettext("Your browser does not let this site notify you. Permit it in the settings of the browser."));
   }
   const registration = await register();
   const options = { userVisibleOnly: true, applicationServerKey: bytes(box.dataset.key) };
   const subscription = await current(registration) ?? await registration.pushManager.subscribe(options).catch(() => {
-    throw new Error("Your browser has no push service that it may use here, for example because this window is private.");
+    throw new Error(gettext("Your browser has no push service that it may use here, for example because this window is private."));
   });
   const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   await tell(box.dataset.on, { subscription: subscription.toJSON(), time_zone });
@@ -77,10 +79,10 @@ async function show(said = "") {
   const isOn = known().has(device);
   const others = known().size - Number(isOn);
   const [button, everywhere, status] = box.children;
-  button.textContent = isOn ? "Do not notify me in this browser" : "Notify me in this browser";
-  everywhere.textContent = `Stop in all browsers (${others + Number(isOn)})`;
+  button.textContent = isOn ? gettext("Do not notify me in this browser") : gettext("Notify me in this browser");
+  everywhere.textContent = fill("Stop in all browsers (%(number)s)", { number: others + Number(isOn) });
   everywhere.hidden = !others;
-  status.textContent = said || (isOn ? "You hear here what waits for you." : "");
+  status.textContent = said || (isOn ? gettext("You hear here what waits for you.") : "");
   button.onclick = () => press(isOn ? () => switchOff(subscription, device) : switchOn);
   everywhere.onclick = () => press(() => switchOff(subscription));
   box.hidden = false;

@@ -1,9 +1,11 @@
 // Searching what was read, and the words of it that an answer leans on. Texts are strangers': they
 // only ever become text nodes.
 
-import { SOURCES, el, visible } from "./cards.js";
+import { el, visible } from "./cards.js";
+import { count, fill, gettext, moment } from "./words.js";
 
 const MOST = 50; // what one search may list
+export const BEST = 10; // what is listed where nobody said how many
 
 /** A part of an item's text, with what was looked for marked. */
 function snippet(parts) {
@@ -13,8 +15,8 @@ function snippet(parts) {
 
 function found(item, items) {
   const who = item.sender_name || item.sender_address;
-  const about = [SOURCES[item.source] ?? item.source, who, new Date(item.occurred_at).toUTCString()];
-  const title = visible(item.title) || "Untitled";
+  const about = [gettext(item.source), who, moment(item.occurred_at)];
+  const title = visible(item.title) || gettext("Untitled");
   const page = { href: items.replace(":id", encodeURIComponent(item.id)), target: "_blank", rel: "noopener noreferrer" };
   return el("li", {},
     el("a", page, title),
@@ -24,12 +26,15 @@ function found(item, items) {
 
 /** What a search found, as one entry of the log. `items` is the address of an item, with :id. */
 export function searched(query, answer, items) {
-  const count = answer.items.length;
-  const howMany = count ? `${count}${count === 10 ? " best" : ""} ${count === 1 ? "item" : "items"}` : "Nothing";
+  const number = answer.items.length;
+  const some = number === BEST
+    ? fill("%(number)s best items found for “%(query)s”.", { number, query })
+    : count(number, "1 item found for “%(query)s”.", "%(number)s items found for “%(query)s”.", { query });
+  const said = number ? some : fill("Nothing found for “%(query)s”.", { query });
   return el("li", { className: "message search" },
-    el("h3", {}, "Search"),
-    el("p", {}, visible(`${howMany} found for “${query}”.`)),
-    count ? el("ol", { className: "plain found" }, ...answer.items.map((item) => found(item, items))) : null);
+    el("h3", {}, gettext("Search")),
+    el("p", {}, visible(said)),
+    number ? el("ol", { className: "plain found" }, ...answer.items.map((item) => found(item, items))) : null);
 }
 
 /** Lets a list of items, each with its id, show its snippets once it is opened. `search` gives what

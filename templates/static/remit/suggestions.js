@@ -3,17 +3,14 @@
 
 import { Refused, call, root } from "./api.js";
 import { el, visible } from "./cards.js";
+import { fill, gettext } from "./words.js";
 
 const SHOWN = 3; // things at once; the others are folded
 const INVITATIONS = ["answer", "time"];
 
-/** A sentence of the page with its values in place of `%(name)s`. */
-const fill = (sentence, values) => sentence.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
-
 /** Shows in `place` what is suggested to the user who is chosen, and hides it where that is nothing. */
 export function watchSuggestions(place, user, say) {
   const url = root.dataset.suggestions; // none: this login has no word on them
-  const words = JSON.parse(place.dataset.words);
   let whose = null;
   let rows = []; // in the order of the API: the newest first, those about one thing together
   let notes = new Map(); // by id: what became of those that were decided here
@@ -43,10 +40,10 @@ export function watchSuggestions(place, user, say) {
 
   async function decide(row, word) {
     for (const button of line(row.id).querySelectorAll("button")) button.disabled = true;
-    say(words.sending);
+    say(gettext("Sending"));
     try {
       const answer = await call(`${url}/${row.id}/${word}`, { user_id: whose });
-      notes.set(row.id, answer.state === "dismissed" ? words.dismissed : answer.outcome);
+      notes.set(row.id, answer.state === "dismissed" ? gettext("Dismissed.") : answer.outcome);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       notes.set(row.id, error.message);
@@ -66,20 +63,21 @@ export function watchSuggestions(place, user, say) {
     const more = about.slice(SHOWN);
     place.hidden = !rows.length;
     place.replaceChildren(
-      el("summary", {}, open ? fill(words.open, { number: open }) : words.none),
+      el("summary", {}, open ? fill("Suggested to you: %(number)s", { number: open }) : gettext("Nothing else is suggested to you")),
       el("ul", { className: "plain" }, ...about.slice(0, SHOWN).map(thing)),
       more.length ? el("details", { open: wasUnfolded },
-        el("summary", {}, fill(words.more, { number: more.length })), el("ul", { className: "plain" }, ...more.map(thing))) : "");
+        el("summary", {}, fill("About %(number)s more", { number: more.length })), el("ul", { className: "plain" }, ...more.map(thing))) : "");
   }
 
   /** All that is suggested about one invitation or issue. */
   function thing(own) {
     const [first] = own;
     const shared = first.because.filter((one) => own.every((row) => row.because.includes(one)));
-    const what = INVITATIONS.includes(first.kind) ? words.invitation : words.issue;
+    const time = { time: first.when };
+    const what = INVITATIONS.includes(first.kind) ? fill("Invitation, looked at %(time)s", time) : fill("Issue, looked at %(time)s", time);
     return el("li", { className: "card" },
-      el("h3", {}, fill(what, { time: first.when })),
-      el("h4", { dir: "auto" }, visible(first.title) || words.untitled),
+      el("h3", {}, what),
+      el("h4", { dir: "auto" }, visible(first.title) || gettext("Untitled")),
       el("p", { dir: "auto" }, visible(shared.join(" "))),
       el("ul", { className: "plain" }, ...own.map((row) => offer(row, shared))));
   }
@@ -95,7 +93,7 @@ export function watchSuggestions(place, user, say) {
         ...row.because.filter((one) => !shared.includes(one)).map((one) => el("small", {}, visible(one))),
         note ? el("p", {}, visible(note)) : ""),
       row.state === "open" ? el("div", { className: "buttons" },
-        button(words.take_up, "take-up", "primary"), button(words.dismiss, "dismiss", "")) : "");
+        button(gettext("Do it"), "take-up", "primary"), button(gettext("Dismiss"), "dismiss", "")) : "");
   }
 
   return { load, look: () => { if (!document.hidden) load().catch(() => {}); } };

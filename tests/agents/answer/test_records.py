@@ -17,7 +17,7 @@ from agents.inbound import taking_up
 from agents.journal import suggestions, whom
 from agents.journal.suggestions import State
 from agents.models import Turn
-from agents.office import console
+from agents.office import console, console_words
 from agents.turns import turns
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards, second_yes
@@ -25,6 +25,8 @@ from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AssistantDraft
 from integrations.llm import metering
+from integrations.models import Delivery
+from integrations.ports.registry import source_choices
 from integrations.web.languages import LANGUAGES, speaking
 from tests.guardrails.lines import on_cards, written_in
 
@@ -33,7 +35,8 @@ BLOCK = re.compile(r"{% blocktranslate [^%]*%}(.*?){% endblocktranslate %}")
 
 def on_pages() -> Iterator[str]:
     """What templates of the console say that are translated."""
-    for template in Path("templates/console").glob("*.html"):
+    own = Path("templates/console").glob("*.html")
+    for template in (*own, Path("templates/guardrails/stopped.html")):
         text = template.read_text(encoding="utf-8")
         yield from re.findall(r'{% translate "([^"]*)" %}', text)
         yield from (re.sub(r"{{ (\w+) }}", r"%(\1)s", one) for one in BLOCK.findall(text))
@@ -48,6 +51,9 @@ SENTENCES_SAID = {
     *written_in(ACTIVITY),
     *written_in(Path(console.__file__).parent),
     *on_pages(),
+    *(*console_words.WORDS, *console_words.TOOLS.values(), *console_words.AGENTS.values()),
+    *(label for _, label in source_choices()),
+    *(label.lower() for label in Delivery.State.labels),
     *AssistantDraft.State.labels,
     *digests.TITLES.values(),
     *(*suggestions.ANSWERS.values(), *suggestions.VALUES.values(), suggestions.PROPOSING),

@@ -183,7 +183,7 @@ def test_pages_are_in_the_language_that_is_asked_for_or_preferred_and_on_the_use
     assert "Antwort auf" in page
     assert "2026-05-04 11:30 Europe/Stockholm" in page
     chat = maya.get(reverse("console"), headers=german).content.decode()
-    assert "&quot;take_up&quot;: &quot;Tun&quot;" in chat
+    assert "&quot;Do it&quot;: &quot;Tun&quot;" in chat
 
 
 @pytest.mark.parametrize("name", PAGES)
