@@ -2,27 +2,15 @@
 
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
-
-def _or_none(value: Any) -> Any:
-    return () if value is None else value
-
-
-OrNone = BeforeValidator(_or_none)
-
-
-class Said(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class AddressSaid(Said):
-    name: str | None = None
-    address: str | None = None
-
-
-class RecipientSaid(Said):
-    mail: AddressSaid = Field(default=AddressSaid(), alias="emailAddress")
+from integrations.providers.microsoft.answers import (
+    BodySaid,
+    MarkSaid,
+    OrNone,
+    RecipientSaid,
+    Said,
+)
 
 
 class HeaderSaid(Said):
@@ -32,11 +20,6 @@ class HeaderSaid(Said):
 
 class FlagSaid(Said):
     status: str = Field(default="", alias="flagStatus")
-
-
-class BodySaid(Said):
-    kind: str = Field(default="", alias="contentType")
-    content: str = ""
 
 
 class MessageSaid(Said):
@@ -55,10 +38,6 @@ class MessageSaid(Said):
     etag: str = Field(default="", alias="@odata.etag")
     subject: str | None = None
     body: BodySaid | None = None
-
-
-class MarkSaid(Said):
-    value: str | None = None
 
 
 class HeadersSaid(Said):
@@ -108,8 +87,3 @@ class FolderSaid(Said):
 class Folders(Said):
     value: tuple[FolderSaid, ...] = ()
     next_link: str | None = Field(default=None, alias="@odata.nextLink")
-
-
-class Who(Said):
-    mail: str | None = None
-    name: str = Field(alias="userPrincipalName")

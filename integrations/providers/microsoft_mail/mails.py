@@ -17,6 +17,7 @@ from integrations.network.answers import parse
 from integrations.providers.imap.folders import STARRED, SYSTEM_LABELS, UNREAD
 from integrations.providers.jmap.mailboxes import NOT_READ_IN, Mailboxes
 from integrations.providers.mailboxes import attachments
+from integrations.providers.microsoft import marks
 from integrations.providers.microsoft.session import GraphSession, session_of
 from integrations.providers.microsoft_mail.answers import (
     Folders,
@@ -33,8 +34,6 @@ FIELDS = (
     "conversationId,parentFolderId,categories,flag,isRead,isDraft,receivedDateTime,changeKey,"
     "subject"
 )
-# Where the key of the write that made a mail stands: a property that receivers are not shown.
-MARK_ID = "String {6f1c2b0e-3d0a-4b52-9d4b-7a2f6d1e8c35} Name RemitAction"
 LISTED = "/me/messages"
 # What Graph calls each folder that has a role.
 ROLES = {
@@ -134,8 +133,7 @@ class Mails:
 
     def marked(self, role: str, key: str) -> tuple[MessageSaid, ...]:
         """What the write with this key made, in the folder with this role."""
-        wanted = f"ep/id eq '{MARK_ID}' and ep/value eq '{_quoted(key)}'"
-        return self._among(role, f"singleValueExtendedProperties/Any(ep: {wanted})")
+        return self._among(role, marks.having(key))
 
     def sent_from(self, draft_id: str, *, key: str, message_id: str) -> MessageSaid | None:
         """The mail that went out from a draft. Some keep its id, others get another."""
@@ -145,7 +143,7 @@ class Mails:
         except NotFound:
             pass
         found = self.marked("sent", key)
-        found = found or self._among("sent", f"internetMessageId eq '{_quoted(message_id)}'")
+        found = found or self._among("sent", f"internetMessageId eq '{marks.quoted(message_id)}'")
         return found[0] if found else None
 
     def _among(self, role: str, wanted: str) -> tuple[MessageSaid, ...]:
@@ -213,10 +211,6 @@ def mails_of(account: AccountRef) -> Mails:
 
 def _place(said: MessageSaid) -> str:
     return f"/me/mailFolders/{_id(said.folder)}/messages/{_id(said.id)}"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
 
 
 def _id(text: str) -> str:

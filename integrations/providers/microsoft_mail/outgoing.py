@@ -8,8 +8,8 @@ from typing import Any
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Malformed
 from integrations.mail.compose import MARK
-from integrations.providers.microsoft_mail.answers import BodySaid
-from integrations.providers.microsoft_mail.mails import MARK_ID
+from integrations.providers.microsoft import marks
+from integrations.providers.microsoft.answers import BodySaid
 
 Fields = dict[str, Any]
 
@@ -24,7 +24,7 @@ def fields(mail: OutgoingMail, message: EmailMessage, *, key: str) -> Fields:
         "ccRecipients": _people(mail.cc),
         "bccRecipients": _people(mail.bcc),
         "internetMessageId": str(message["Message-ID"]),
-        "singleValueExtendedProperties": [{"id": MARK_ID, "value": key}],
+        **marks.field(key),
     }
 
 

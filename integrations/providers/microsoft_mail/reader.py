@@ -27,12 +27,12 @@ from integrations.ports.evidence import Evidence
 from integrations.ports.mail import MailReader
 from integrations.providers.imap.folders import FOLDER_PREFIX
 from integrations.providers.mailboxes.reader import MailboxReader, draft_of
+from integrations.providers.microsoft.marks import EXPANDED
 from integrations.providers.microsoft_mail import evidence
 from integrations.providers.microsoft_mail.answers import Headers, HeadersSaid, Messages
 from integrations.providers.microsoft_mail.mails import (
     FIELDS,
     LISTED,
-    MARK_ID,
     Mails,
     mails_of,
 )
@@ -154,7 +154,7 @@ def _sent_mails(mails: Mails) -> tuple[HeadersSaid, ...]:
     wanted: dict[str, Any] = {
         "$orderby": "receivedDateTime desc",
         "$select": SENT_FIELDS,
-        "$expand": f"singleValueExtendedProperties($filter=id eq '{MARK_ID}')",
+        "$expand": EXPANDED,
         "$top": LOOKED_AT,
     }
     return parse(Headers, mails.session.get("/me/mailFolders/sentitems/messages", wanted)).value

@@ -20,10 +20,11 @@ from integrations.providers.microsoft.servers import (
     missing,
 )
 from integrations.providers.microsoft.session import GraphSession
-from integrations.providers.microsoft_mail.answers import FolderSaid, Who
+from integrations.providers.microsoft.trial import check_user, who_is
+from integrations.providers.microsoft_mail.answers import FolderSaid
 from integrations.providers.microsoft_mail.mails import ROLES
 from integrations.providers.signed_in.servers import service
-from integrations.providers.signed_in.trial import check_who, explained, token_of
+from integrations.providers.signed_in.trial import explained, token_of
 from integrations.providers.trial_slots import slots
 
 SCOPES = (CHANGE_MAIL, SEND_MAIL, WHO, LASTING)
@@ -54,14 +55,13 @@ def try_account(found: Tokens, *, address: str, api: str = GRAPH_API) -> Tried:
         "Microsoft does not show this mailbox. Does this user have one there, and does the "
         "organisation let its users agree to this?",
     ):
-        who = parse(Who, session.get("/me", {"$select": "mail,userPrincipalName"}))
+        who = who_is(session)
         for role, name in ROLES.items():
             with suppress(NotFound):  # not every mailbox has an archive
                 folders[role] = parse(FolderSaid, session.get(f"/me/mailFolders/{name}"))
         if missed := [one for one in ("inbox", "drafts", "sent") if one not in folders]:
             raise NotFound(f"no {missed[0]}")
-    if who.name.casefold() != address.casefold():
-        check_who(who.mail or who.name, address)
+    check_user(who, address)
     ids = {role: one.id for role, one in folders.items()}
     return Tried(
         servers=service(api, ends_at=found.ends_at) | {"folders": ids},
