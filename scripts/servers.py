@@ -19,6 +19,7 @@ from scripts.room_graph import PROJECT
 PAGE = PROJECT / "docs" / "providers.md"
 PLACE = re.compile(r"(?s)(?<=<!-- servers -->\n).*?(?=<!-- end of servers -->)")
 NO = "no"
+MOVE = "Change and cancel events"
 CHANGE, PLAN = "Change, close and reopen issues", "Set priorities and due dates"
 
 
@@ -38,7 +39,7 @@ def _mail(name: str, ability: str, grades: str) -> Operation:
 
 
 def _events(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "Radicale", "Xandikos", "Google Calendar")
+    servers = ("Sandbox", "Radicale", "Xandikos", "Google Calendar", "Outlook Calendar")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -62,6 +63,7 @@ SERVERS = {
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
     "Google Calendar": "Google Calendar (a fake)",
+    "Outlook Calendar": "Microsoft Graph calendars (a fake)",
     "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
     "Google Drive": "Google Drive (a fake)",
     "GitHub": "GitHub (a fake)",
@@ -80,6 +82,7 @@ SOURCES = {
     "Radicale": "caldav",
     "Xandikos": "caldav",
     "Google Calendar": "google_calendar",
+    "Outlook Calendar": "microsoft_calendar",
     "WsgiDAV": "webdav",
     "Google Drive": "google_drive",
     "GitHub": "github_issues",
@@ -100,12 +103,12 @@ OPERATIONS = (
     _mail("send once and file as sent", "Send, answer and forward", "ACBBCB"),
     _mail("answer in the thread", "Send, answer and forward", "ACBBCB"),
     _mail("forward", "Send, answer and forward", "ACBBCB"),
-    _events("create an event once", "Create events", "A", "A", "A", "A"),
-    _events("change an event", "Change and cancel events", "A", "A", "A", "A"),
-    _events("refuse to change what has changed", "Change and cancel events", "A", "A", "A", "A"),
-    _events("cancel an event once", "Change and cancel events", "A", "A", "A", "A"),
-    _events("move one of a series", "Change and cancel events", "A", "A", "A", "A"),
-    _events("invite people", "Invite people", "A", NO, "A", "A"),
+    _events("create an event once", "Create events", "A", "A", "A", "A", "A"),
+    _events("change an event", MOVE, "A", "A", "A", "A", "B"),
+    _events("refuse to change what has changed", MOVE, "A", "A", "A", "A", "B"),
+    _events("cancel an event once", MOVE, "A", "A", "A", "A", "B"),
+    _events("move one of a series", MOVE, "A", "A", "A", "A", "B"),
+    _events("invite people", "Invite people", "A", NO, "A", "A", "A"),
     _files("create a document once", "Create documents", "A", "A", "A"),
     _files("add to a document once", "Add to documents", "A", "A", "B"),
     _files("refuse to add to a document that has changed", "Add to documents", "A", "A", "B"),

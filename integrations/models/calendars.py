@@ -55,11 +55,13 @@ class CalendarWrite(models.Model):
 
 
 class CalendarMark(models.Model):
-    """How far a calendar had been looked at: the token that its server gave for that."""
+    """How far a calendar had been looked at: the token that its server gave for that, or the
+    link."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="calendar_marks")
     path = models.CharField(max_length=1000)
     token = models.CharField(max_length=1000, blank=True)
+    link = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [

@@ -247,6 +247,32 @@ GOOGLE_CALENDAR = Provider(
         ),
     ),
 )
+# The same at Microsoft, over Graph. Its documents say that it creates once under the id of a
+# transaction, and not that it refuses a change of another version; Remit asks for that all the
+# same.
+MICROSOFT_CALENDAR = Provider(
+    name="microsoft_calendar",
+    label="Microsoft calendar",
+    connectors=(
+        Connector(
+            source="microsoft_calendar",
+            kind="calendar",
+            label="Calendar (Microsoft)",
+            content_type="event",
+            item_type=Event,
+            window=timedelta(days=30),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                repeat="by_key",
+                repeats={"answer_event": "never"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # Whom somebody knows, by their own address books. Nothing of them is searched, and nothing that
 # happens there sets anything off: see `integrations.accounts.contacts`.
 CARDDAV = Provider(
@@ -398,6 +424,7 @@ PROVIDERS: tuple[Provider, ...] = (
     MICROSOFT_MAIL,
     CALDAV,
     GOOGLE_CALENDAR,
+    MICROSOFT_CALENDAR,
     CARDDAV,
     WEBDAV,
     GOOGLE_DRIVE,

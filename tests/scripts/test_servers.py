@@ -30,6 +30,7 @@ from tests import (
     google_drive_world,
     google_world,
     jira_world as jira,
+    microsoft_calendar_world,
     microsoft_world,
     rt_world,
 )
@@ -48,6 +49,7 @@ from tests.integrations.providers.rooms import (
     ServedGoogleDrive,
     ServedMailbox,
     ServedOutlook,
+    ServedOutlookCalendar,
     ServedTickets,
     ServedTracker,
     try_tracker,
@@ -70,6 +72,7 @@ MARKS = {
     "WsgiDAV": [needs_files],
     "Xandikos": [missing("xandikos")],
 }
+SIGNED_IN = ("Gmail", "Outlook", "Outlook Calendar")
 SOURCES_AT_GOOGLE = {"calendar": "google_calendar", "files": "google_drive"}
 SOURCES = {"mail": "mailbox", "calendar": "diary", "files": "drive", "issues": "tracker"}
 
@@ -85,6 +88,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Google Calendar": google_calendar_world.running_google_calendar,
         "Google Drive": google_drive_world.running_google_drive,
         "Outlook": microsoft_world.running_outlook,
+        "Outlook Calendar": microsoft_calendar_world.running_outlook_calendar,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
         "RT": running_rt,
@@ -136,6 +140,11 @@ def opened(
             served = ServedGoogleDrive if kind == "files" else ServedGoogleCalendar
             row = at_google(SOURCES_AT_GOOGLE[kind], google.api)
             return served(account=row.ref(), google=google)
+        if name in SIGNED_IN:
+            served = mail_servers(name)
+            served.clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(served.trusted))
+            return signed_in(served)
         if kind == "calendar":
             server = calendar_servers(name.lower())
             server.clear()
@@ -150,11 +159,6 @@ def opened(
             drive = webdav.try_url(server.origin, user_name=USER, secret=PASSWORD, readers=[])
             row = kept("webdav", ADDRESS, USER, drive.server.to_json())
             return ServedFiles(account=row.ref(), server=server)
-        if name in ("Gmail", "Outlook"):
-            served = mail_servers(name)
-            served.clear()
-            monkeypatch.setenv("SSL_CERT_FILE", str(served.trusted))
-            return signed_in(served)
         world = mail_servers(name)
         monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
         address = f"{uuid4().hex[:12]}@{DOMAIN}"
@@ -172,11 +176,17 @@ def opened(
 def signed_in(served: Any) -> Any:
     if isinstance(served, google_world.Gmail):
         return ServedGmail(account=at_google("google_mail", served.api).ref(), gmail=served)
+    if isinstance(served, microsoft_calendar_world.OutlookCalendar):
+        row = at_microsoft("microsoft_calendar", {"api": served.api})
+        return ServedOutlookCalendar(account=row.ref(), outlook=served)
+    row = at_microsoft("microsoft_mail", {"api": served.api, "folders": served.folders})
+    return ServedOutlook(account=row.ref(), outlook=served)
+
+
+def at_microsoft(source: str, servers: dict[str, Any]) -> Account:
     me, until = microsoft_world.ADDRESS, timezone.now() + timedelta(hours=1)
     tokens = Tokens(access=microsoft_world.TOKEN, refresh="r", expires_at=until)
-    servers = {"api": served.api, "folders": served.folders}
-    row = kept("microsoft_mail", me, me, servers, secret=tokens.to_text())
-    return ServedOutlook(account=row.ref(), outlook=served)
+    return kept(source, me, me, servers, secret=tokens.to_text())
 
 
 def at_google(source: str, api: str) -> Account:
@@ -308,6 +318,7 @@ LISTS = {
     **dict.fromkeys(("Dovecot", "Cyrus", "Outlook"), (*FOLDERS, "folder:Clients")),
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
     "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
+    "Outlook Calendar": ("calendar", "calendar", microsoft_calendar_world.OWN),
     "WsgiDAV": ("files", "folder", "folder:Clients"),
     "Google Drive": ("files", "folder", "clients"),
     "GitHub": (*PROJECTS, PLANS),

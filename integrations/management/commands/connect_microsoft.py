@@ -1,4 +1,4 @@
-"""`manage.py connect_microsoft`: a mailbox of somebody's own at Microsoft."""
+"""`manage.py connect_microsoft`: an account of somebody's own at Microsoft."""
 
 from integrations.management.sign_in import SignInCommand
 from integrations.providers.microsoft.servers import HOW_LONG
@@ -6,11 +6,12 @@ from integrations.providers.microsoft.servers import HOW_LONG
 
 class Command(SignInCommand):
     help = (
-        "Connects a mailbox at Microsoft 365 or Outlook.com: its user signs in at Microsoft's own "
-        "page, in a browser on this machine or, with --device-code, on any other device. Remit "
-        "says what it can do and prove there, and stores it. Nothing is allowed at first: it is "
-        "read alone. Again for the same address, it takes a new consent. Set MICROSOFT_CLIENT_ID "
-        "and MICROSOFT_CLIENT_SECRET to those of an application with http://127.0.0.1/ among its "
-        f"redirect addresses, and let it use codes where --device-code is wanted. {HOW_LONG}"
+        "Connects a mailbox or calendars at Microsoft 365 or Outlook.com: their user signs in at "
+        "Microsoft's own page, in a browser on this machine or, with --device-code, on any other "
+        "device. Remit says what it can do and prove there, and stores it. Nothing is allowed at "
+        "first: it is read alone. Again for the same address, it takes a new consent. Set "
+        "MICROSOFT_CLIENT_ID and MICROSOFT_CLIENT_SECRET to those of an application with "
+        "http://127.0.0.1/ among its redirect addresses, and let it use codes where --device-code "
+        f"is wanted. {HOW_LONG}"
     )
-    sources = {"mail": "microsoft_mail"}
+    sources = {"mail": "microsoft_mail", "calendar": "microsoft_calendar"}

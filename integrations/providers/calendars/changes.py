@@ -34,7 +34,7 @@ class Looked:
             CalendarMark.objects.update_or_create(
                 account_id=self.mark.account_id,
                 path=self.mark.path,
-                defaults={"token": self.mark.token},
+                defaults={"token": self.mark.token, "link": self.mark.link},
             )
         if self.lost:
             self.lost.delete()

@@ -9,6 +9,7 @@ from integrations.exceptions import Changed
 from integrations.models import CalendarWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers import own_record
+from integrations.providers.calendars.places import remember
 
 Answer = dict[str, Any]
 
@@ -40,8 +41,12 @@ def finish(row: CalendarWrite, etag: str) -> Answer:
 def find_evidence(
     account: AccountRef, key: str, look: Callable[[CalendarWrite], Evidence]
 ) -> Evidence:
+    """An event that turns out to have been created is one that Remit has seen."""
     row = CalendarWrite.objects.filter(account_id=account.id, key=key).first()
-    return own_record.find_evidence(row, look)
+    found = own_record.find_evidence(row, look)
+    if row and row.operation == "create_event" and isinstance(found, Performed):
+        remember(account, {row.path: ()})
+    return found
 
 
 def judge(row: CalendarWrite, *, mark: str, etag: str) -> Evidence:

@@ -25,7 +25,7 @@ from tests.guardrails.values import account
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "google_calendar"),
     *("github_issues", "jira", "jira_issues", "mcp", "microsoft_mail", "rt_tickets", "webdav"),
-    "google_drive",
+    *("google_drive", "microsoft_calendar"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
@@ -49,6 +49,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "microsoft_mail",
         "caldav",
         "google_calendar",
+        "microsoft_calendar",
         "webdav",
         "google_drive",
         "github_issues",

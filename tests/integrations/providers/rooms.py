@@ -23,6 +23,7 @@ from integrations.providers.imap import trial as imap_trial
 from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
+from integrations.providers.microsoft_calendar import trial as outlook_calendar_trial
 from integrations.providers.microsoft_mail import trial as outlook_trial
 from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.trackers.trial import Tried
@@ -40,6 +41,7 @@ from tests.guardrails.office import Office
 from tests.integrations.providers.imap import box
 from tests.jira_world import ADDRESS, PROJECT, Jira
 from tests.mail_world import PASSWORD, MailWorld
+from tests.microsoft_calendar_world import OutlookCalendar
 from tests.microsoft_world import Outlook
 from tests.rt_world import QUEUE, Rt
 
@@ -293,6 +295,28 @@ class ServedGoogleCalendar(Room):
     def titles(self) -> list[str]:
         assert self.google.problems == []
         return self.google.titles()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOutlookCalendar(Room):
+    """At the fake of calendars at Microsoft Graph, as their user's own browser shows them. No test
+    leaves a request or an answer behind that its description does not know."""
+
+    outlook: OutlookCalendar
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=microsoft_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = outlook_calendar_trial.try_account(
+            tokens, address=self.account.address, api=self.outlook.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def put_event(self, name: str, title: str, *, weekly: bool = False) -> None:
+        self.outlook.put(name, title, weekly=weekly)
+
+    def titles(self) -> list[str]:
+        assert self.outlook.problems == []
+        return self.outlook.titles()
 
 
 @dataclass(frozen=True, kw_only=True)

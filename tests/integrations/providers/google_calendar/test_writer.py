@@ -56,6 +56,7 @@ def test_a_lost_answer_is_found_by_the_mark_and_nothing_is_done_twice(box: Box) 
 
     found = box.reader.evidence("remit-1")
     assert isinstance(found, Performed)
+    assert box.reader.event(found.response["id"]).title == LUNCH["title"]
     again = box.writer.create_event({**LUNCH, "attendees": [TOM]}, key="remit-1")
     assert again["id"] == found.response["id"]
     assert box.google.told == [("POST", [TOM])]
