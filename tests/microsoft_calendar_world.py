@@ -54,6 +54,7 @@ class OutlookCalendar(FakeTracker):
     number: int = 1000
     oldest: int = 0
     refuse_write: int = 0
+    lists_marks: bool = True  # of what it has just created
     page: int = 0  # how much is on a page; 0: as asked for
 
     def __post_init__(self) -> None:
@@ -148,7 +149,7 @@ class OutlookCalendar(FakeTracker):
             rows.clear()
         self.calendars = {OWN: ("Calendar", ADDRESS, True)}
         self.lose = self.fail = self.reads = self.page = self.refuse_write = 0
-        self.oldest = self.number
+        self.oldest, self.lists_marks = self.number, True
 
     # --- its API -------------------------------------------------------------------------
 
@@ -255,7 +256,7 @@ class OutlookCalendar(FakeTracker):
             rows = [
                 (place, one)
                 for place, one in rows
-                if self.marks.get(place, {}).get(found[1]) == found[2]
+                if self.lists_marks and self.marks.get(place, {}).get(found[1]) == found[2]
             ]
         return self._paged(call, [self._shown(place, one, call) for place, one in rows], "$skip")
 

@@ -22,12 +22,19 @@ from integrations.providers.microsoft.servers import MICROSOFT
 from integrations.providers.signed_in.session import SAID_CHARS, SignedInSession, open_session
 
 REQUEST_ID_CHARS = 100
+TAKEN = "errorduplicatetransactionid"
 # A token that Graph takes no more: ask for everything once.
 LOST = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
 
 
 class Busy(RateLimited):
     """It asks to wait, and does not say that a write was left undone before."""
+
+    outcome_unknown = True
+
+
+class Taken(Rejected):
+    """Something was created under the id of this transaction before."""
 
     outcome_unknown = True
 
@@ -80,6 +87,8 @@ def _refusal(answer: Answer) -> ProviderError:
         return NotFound("404")
     if status == 412:
         return Changed("it has another version by now")
+    if _code(answer) == TAKEN:
+        return Taken("it was created before", said=said)
     return Rejected(f"Microsoft said no ({status})", said=said)
 
 

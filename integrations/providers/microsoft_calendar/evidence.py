@@ -11,6 +11,8 @@ from integrations.providers.microsoft_calendar.answers import EventSaid
 from integrations.providers.microsoft_calendar.calendars import Calendars
 from integrations.providers.microsoft_calendar.events import CANCELLED, mark_of
 
+# What stands in the row of an event that is to be created, in place of a version.
+SENT, TAKEN = "sent", "taken"
 # What Microsoft calls the answers.
 ANSWERED = {
     "accepted": "accepted",
@@ -45,6 +47,9 @@ def find(account: AccountRef, key: str) -> Evidence:
 
 def _created(own: Calendars, row: CalendarWrite) -> Evidence:
     found = own.made_by(row.path.partition("/")[0], row.key)
+    if found is None and row.etag_before == TAKEN:
+        # It was created: somebody has deleted it since, or Microsoft does not list it yet.
+        return CannotTell(ask_again_at=None)
     if found is None:
         return NotPerformed(proof="The calendar holds no event that carries this write's mark.")
     row.path, said = found

@@ -23,11 +23,12 @@ from integrations.providers.calendars.ids import event_id as event_id_of
 from integrations.providers.calendars.places import find_place, remember
 from integrations.providers.calendars.writing import Answer
 from integrations.providers.microsoft import marks
+from integrations.providers.microsoft.session import Taken
 from integrations.providers.microsoft_calendar import edit
 from integrations.providers.microsoft_calendar.answers import EventSaid
 from integrations.providers.microsoft_calendar.calendars import Calendars, place_of, url
 from integrations.providers.microsoft_calendar.events import CANCELLED, mark_of, path_of
-from integrations.providers.microsoft_calendar.evidence import has_answered
+from integrations.providers.microsoft_calendar.evidence import SENT, TAKEN, has_answered
 
 HOW = {"accepted": "accept", "tentative": "tentativelyAccept", "declined": "decline"}
 
@@ -45,8 +46,12 @@ class GraphCalendarWriter(AccountWriter):
             if row.etag_before and (found := own.made_by(calendar_id, key)):
                 return self._created(row, *found)
             body = edit.changes_of(fields, None) | {"transactionId": key, **marks.field(key)}
-            writing.note_version(row, key, None)
-            answer = own.session.send("POST", f"{place_of(calendar_id)}/events", body)
+            writing.note_version(row, SENT, None)
+            try:
+                answer = own.session.send("POST", f"{place_of(calendar_id)}/events", body)
+            except Taken:
+                writing.note_version(row, TAKEN, None)
+                raise
             said = parse(EventSaid, answer)
             return self._created(row, f"{calendar_id}/{said.id}", said)
 

@@ -128,9 +128,27 @@ def test_what_somebody_deleted_meanwhile_is_not_made_again(box: Box) -> None:
     box.writer.cancel_event(made["id"], revision=None, key="remit-2")
     forget()
 
-    with pytest.raises(Rejected, match="409"):
+    with pytest.raises(Rejected) as refused:
         box.writer.create_event(LUNCH, key="remit-1")
+    assert refused.value.outcome_unknown
+    assert box.reader.evidence("remit-1") == CannotTell(ask_again_at=None)
     assert box.outlook.titles() == []
+
+
+def test_what_microsoft_lists_late_is_never_said_to_have_failed(box: Box) -> None:
+    box.outlook.lose, box.outlook.lists_marks = 1, False
+    with pytest.raises(Unavailable):
+        box.writer.create_event({**LUNCH, "attendees": [TOM]}, key="remit-1")
+    older()
+    assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
+
+    with pytest.raises(Rejected) as refused:  # so it is tried again
+        box.writer.create_event({**LUNCH, "attendees": [TOM]}, key="remit-1")
+    assert refused.value.outcome_unknown
+    assert box.reader.evidence("remit-1") == CannotTell(ask_again_at=None)
+    box.outlook.lists_marks = True
+    assert isinstance(box.reader.evidence("remit-1"), Performed)
+    assert box.outlook.told == [("POST", [TOM])]
 
 
 def test_a_change_between_look_and_write_is_refused_by_microsoft(box: Box) -> None:
