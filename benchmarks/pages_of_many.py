@@ -3,10 +3,15 @@
     make bench NAME=pages_of_many      1,000,000 rows, 10,000 accounts, 100,000 activities;
                                        ROWS, ACCOUNTS and ACTIVITIES make it fewer
 
-Each page is asked for as an operator's browser does, three times after a first one. Of the last
-time its statements in both databases are counted and explained. The floor is a bare page of the
-same ledger by primary key, in the same run. The last line is JSON; a page with more than 15
-statements, or one that reads a big table from one end to the other, makes it fail.
+Each page is asked for as the browser of an administrator of one organisation does (who asks for
+more than a superuser: rights and memberships), three times after WARM ones: by then PostgreSQL has
+chosen whether it plans a statement for any parameters. Of the last time the statements in both
+databases are counted and explained. The floor is a bare page of the same ledger by primary key, in
+the same run. The last line is JSON. What makes it fail: a page with more than 15 statements; one
+whose quickest time is over 300 ms (others on the machine only add to that); one that reads a table
+that grows with each mail and action from one end to the other. Tables that grow with people may be
+read so, and it says how long that takes: text in the middle of 10,000 names is found in a few ms,
+and an index of all their parts (pg_trgm) is not in every PostgreSQL that Remit runs on.
 """
 
 import json
@@ -25,15 +30,19 @@ from benchmarks.database import own_database  # after the path
 ROWS = int(os.environ.get("ROWS", "1000000"))
 ACCOUNTS = int(os.environ.get("ACCOUNTS", "10000"))
 ACTIVITIES = int(os.environ.get("ACTIVITIES", "100000"))
-TIMES, MOST_STATEMENTS, ENOUGH_MS, SMALL_READ = 3, 15, 300.0, 2_000
+WARM, TIMES, MOST_STATEMENTS, ENOUGH_MS, SMALL_READ = 9, 3, 15, 300.0, 2_000
+OF_PEOPLE = {"integrations_account", "guardrails_person"}
 
 
 def fill(organisation: Any) -> dict[str, Any]:
     """The rows, and the ids of some of them. Half of the activities are mails that were read in;
     of the turns every second one is a chat."""
+    from django.utils import timezone
+
     from agents.models import Conversation, Message, Turn
     from benchmarks import many_rows
     from benchmarks.many_chunks import query
+    from guardrails.models import LearnedPattern, PatternAction, PatternEvidence, PatternHit, Person
     from integrations.models import Account, Delivery
 
     of = {"organisation": organisation}
@@ -49,6 +58,15 @@ def fill(organisation: Any) -> dict[str, Any]:
     said = Message.objects.create(
         conversation=conversation, turn=chat, role="user", content="What is new?"
     )
+    person = Person.objects.create(**of, name="Person 0", address="user-0@company.com")
+    pattern = LearnedPattern.objects.create(account=account, name="News", list_id="news")
+    for order, name in enumerate(("archive", "mark_read")):
+        PatternAction.objects.create(pattern=pattern, order=order, action_type=name)
+    at = timezone.now()
+    PatternEvidence.objects.create(pattern=pattern, item_id="m", side="supporting", occurred_at=at)
+    PatternHit.objects.create(
+        pattern=pattern, account=account, item_id="m", subject="News", turn_id="t", at=at
+    )
     people = f"'user-' || n % {ACCOUNTS}"
     past = "now() - make_interval(mins => n)"
     clone(
@@ -57,6 +75,7 @@ def fill(organisation: Any) -> dict[str, Any]:
         external_user_id="'user-' || n",
         address="'user-' || n || '@company.com'",
     )
+    clone(person, ACCOUNTS - 1, name="'Person ' || n", address="'user-' || n || '@company.com'")
     clone(
         delivery,
         ACTIVITIES // 2,
@@ -68,7 +87,14 @@ def fill(organisation: Any) -> dict[str, Any]:
     clone(said, ACTIVITIES // 2, turn_id=f"{key(chat)}", created_at=past)
     many_rows.fill(organisation.id, ROWS)
     query("VACUUM ANALYZE")
-    return {"account": account.id, "chat": chat.id, "delivery": delivery.id}
+    other = Account.objects.get(organisation=organisation, external_user_id="user-77")
+    return {
+        "account": account.id,
+        "other": other.id,
+        "chat": chat.id,
+        "delivery": delivery.id,
+        "pattern": pattern.id,
+    }
 
 
 def key(row: Any) -> str:
@@ -92,24 +118,30 @@ def clone(row: Any, number: int, **changes: str) -> None:
 
 def pages(known: dict[str, Any]) -> dict[str, str]:
     ledger, turn = "/admin/audit/executedagentaction/", "/admin/agents/turn/"
+    deliveries = "/admin/integrations/delivery/"
     return {
         "activity": "/admin/",
         "activity of words": "/admin/?q=news",
         "ledger": ledger,
         "ledger, of a user": f"{ledger}?on_behalf_of=maya",
-        "ledger, refused": f"{ledger}?status__exact=blocked",
+        "ledger, refused": f"{ledger}?status=blocked",
         "ledger, by words": f"{ledger}?q=send_email",
         "turns": turn,
         "one turn": f"{turn}{known['chat']}/change/",
         "accounts": "/admin/integrations/account/",
         "accounts by address": "/admin/integrations/account/?q=user-77%40company.com",
         "one account": f"/admin/integrations/account/{known['account']}/change/",
-        "deliveries": "/admin/integrations/delivery/",
+        "deliveries": deliveries,
+        "deliveries of one": f"{deliveries}?account__id__exact={known['account']}",
+        "deliveries of another": f"{deliveries}?account__id__exact={known['other']}",
         "approvals": "/admin/guardrails/approval/",
         "found by words": "/admin/find/?q=user-77",
         "console": "/console/?user=user-0",
+        "console of the last": f"/console/?user=user-{ACCOUNTS - 1}",
+        "its approvals": "/console/approvals?user=user-0",
         "its drafts": "/console/drafts?user=user-0",
         "its patterns": "/console/patterns?user=user-0",
+        "one pattern": f"/admin/guardrails/learnedpattern/{known['pattern']}/change/",
         "dashboard": f"{turn}dashboard/",
         "what may it do": "/admin/guardrails/allowedaction/explain/",
         "set up": "/admin/setup/",
@@ -130,13 +162,14 @@ def floor() -> float:
 
 
 def measure(client: Any, address: str) -> dict[str, Any]:
-    """Of one page: medians in ms, what of it is the databases', statements, and what they read."""
+    """Of one page: medians in ms, what of it is the databases', the quickest time, statements, and
+    what they read."""
     from django.db import connections
     from django.test.utils import CaptureQueriesContext
 
     taken: list[tuple[float, float]] = []
     asked: list[str] = []
-    for _ in range(TIMES + 1):
+    for _ in range(WARM + TIMES):
         begun = time.perf_counter()
         with ExitStack() as stack:
             heard = [stack.enter_context(CaptureQueriesContext(one)) for one in connections.all()]
@@ -146,40 +179,53 @@ def measure(client: Any, address: str) -> dict[str, Any]:
         queries = [one for each in heard for one in each.captured_queries]
         taken.append((passed, sum(float(one["time"]) for one in queries) * 1000))
         asked = [one["sql"] for one in queries]
-    wall, database = (statistics.median(column) for column in zip(*taken[1:], strict=True))
+    counted = taken[WARM:]
+    wall, database = (statistics.median(column) for column in zip(*counted, strict=True))
     reads = [one for one in asked if one.lstrip().startswith(("SELECT", "WITH"))]
-    scanned = {name: rows for one in reads for name, rows in scans(one).items()}
-    return {"ms": wall, "database_ms": database, "statements": len(reads), "scans": scanned}
+    return {
+        "ms": wall,
+        "database_ms": database,
+        "quickest_ms": min(counted)[0],
+        "statements": len(reads),
+        "scans": {name: read for one in reads for name, read in scans(one).items()},
+    }
 
 
-def scans(statement: str) -> dict[str, int]:
-    """Tables that it reads from one end to the other, with their rows where those are many."""
+def scans(statement: str) -> dict[str, tuple[int, float]]:
+    """Tables that it reads from one end to the other, with their rows, where those are many, and
+    ms."""
     from benchmarks.many_chunks import query
 
     [[plan]] = query(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, float]] = {}
     nodes = [plan[0]["Plan"]]
     while nodes:
         node = nodes.pop()
         nodes += node.get("Plans", [])
-        read = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-        if node["Node Type"] == "Seq Scan" and read * node["Actual Loops"] > SMALL_READ:
-            found[node["Relation Name"]] = int(read * node["Actual Loops"])
+        times = node["Actual Loops"]
+        read = times * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+        if node["Node Type"] == "Seq Scan" and read > SMALL_READ:
+            found[node["Relation Name"]] = int(read), round(times * node["Actual Total Time"], 1)
     return found
 
 
 def main() -> None:
     with own_database(durable=False):
         from django.conf import settings
-        from django.contrib.auth.models import User
+        from django.contrib.auth.models import Group, User
         from django.test import Client
 
-        from integrations.models import Organisation
+        from agents.office.roles import make_roles
+        from integrations.models import Membership, Organisation
 
         settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["testserver"], False
         organisation, _ = Organisation.objects.get_or_create(slug="default")
         client = Client()
-        client.force_login(User.objects.create_superuser("operator"))
+        make_roles()
+        user = User.objects.create_user("administrator", is_staff=True)
+        user.groups.set(Group.objects.filter(name__in=["Administrator"]))
+        Membership.objects.create(user=user, organisation=organisation)
+        client.force_login(user)
         begun = time.perf_counter()
         known = fill(organisation)
         print(f"{ROWS:,} rows in {time.perf_counter() - begun:.0f} s", flush=True)
@@ -187,13 +233,17 @@ def main() -> None:
         print(f"{'a bare page of the ledger':<24}{bare:>8.1f} ms")
         for name, address in pages(known).items():
             found[name] = one = measure(client, address)
-            read = ", ".join(f"{table} ({rows:,})" for table, rows in one["scans"].items())
+            read = ", ".join(
+                f"{table} ({rows:,} in {took} ms)" for table, (rows, took) in one["scans"].items()
+            )
             print(
                 f"{name:<24}{one['ms']:>8.1f} ms, the databases' {one['database_ms']:.1f},"
                 f" {one['statements']} statements{'  READS ALL OF ' + read if read else ''}",
                 flush=True,
             )
     many = [name for name, one in found.items() if one["statements"] > MOST_STATEMENTS]
+    slow = [name for name, one in found.items() if one["quickest_ms"] > ENOUGH_MS]
+    big = [name for name, one in found.items() if one["scans"].keys() - OF_PEOPLE]
     result = {
         "benchmark": "pages_of_many",
         "rows": ROWS,
@@ -202,12 +252,13 @@ def main() -> None:
         "floor_ms": round(bare, 2),
         "statements": {name: one["statements"] for name, one in found.items()},
         "ms": {name: round(one["ms"], 1) for name, one in found.items()},
-        "slow": [name for name, one in found.items() if one["ms"] > ENOUGH_MS],
+        "slow": slow,
         "scans": {name: one["scans"] for name, one in found.items() if one["scans"]},
+        "big_scans": big,
         "many": many,
     }
     print(json.dumps(result))
-    sys.exit(bool(many or result["scans"]))
+    sys.exit(bool(many or slow or big))
 
 
 if __name__ == "__main__":

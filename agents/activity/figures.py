@@ -82,7 +82,7 @@ class Figures:
 
 
 def load(organisation_id: UUID, *, today: date) -> Figures:
-    """Three queries."""
+    """Two queries."""
     first = today - timedelta(days=DAYS - 1)
     counts = count(Wanted(organisation_id=organisation_id, since=first))
     days = [first + timedelta(days=number) for number in range(DAYS)]
@@ -114,19 +114,20 @@ def load(organisation_id: UUID, *, today: date) -> Figures:
 
 def count(wanted: Wanted) -> Counter[tuple[date, str]]:
     """How many rows came to what on which day."""
+    inbound, asked = (
+        selection.within(rows, wanted, by=by)
+        .annotate(day=TruncDate(by, tzinfo=wanted.zone))
+        .order_by()
+        .values_list("day", "outcome")
+        .annotate(number=Count("id"))
+        for rows, by in (
+            (selection.deliveries(wanted), "received_at"),
+            (selection.requests(wanted), "created_at"),
+        )
+    )
     counts: Counter[tuple[date, str]] = Counter()
-    for rows, by in (
-        (selection.deliveries(wanted), "received_at"),
-        (selection.requests(wanted), "created_at"),
-    ):
-        grouped: Any = selection.within(rows, wanted, by=by)
-        for row in (
-            grouped.annotate(day=TruncDate(by, tzinfo=wanted.zone))
-            .order_by()
-            .values("day", "outcome")
-            .annotate(number=Count("id"))
-        ):
-            counts[row["day"], row["outcome"]] += row["number"]
+    for day, outcome, number in inbound.union(asked, all=True):
+        counts[day, outcome] += number
     return counts
 
 

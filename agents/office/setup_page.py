@@ -22,7 +22,7 @@ from agents.models import PastRun
 from agents.office import setup_picks, setup_policy
 from agents.past import runs
 from guardrails.actions.registry import BY_NAME
-from guardrails.models import AllowedAction, AllowedActionOption
+from guardrails.models import AllowedAction, AllowedActionOption, ShadowPolicy
 from guardrails.policies import changes, picking, presets, shadow
 from guardrails.policies.recorded_admin import author
 from guardrails.policies.text import PolicyFileError
@@ -62,7 +62,8 @@ def view(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and account:
         _DO.get(request.POST.get("step", ""), _nothing)(request, account)
         return redirect(f"{reverse('setup')}?{urlencode({'account': account.pk})}")
-    steps = _steps(account)
+    waiting = setup_policy.find_waiting(account)
+    steps = _steps(account, waiting)
     current = next((step.name for step in steps if not step.is_done), "")
     context = admin.site.each_context(request) | {
         "title": "Set up",
@@ -72,7 +73,7 @@ def view(request: HttpRequest) -> HttpResponse:
         "current": current,
         "done": sum(step.is_done for step in steps),
     }
-    return TemplateResponse(request, "agents/setup.html", context | _details(account))
+    return TemplateResponse(request, "agents/setup.html", context | _details(account, waiting))
 
 
 def _chosen(accounts: Any, key: str) -> Account | None:
@@ -87,9 +88,8 @@ def _chosen(accounts: Any, key: str) -> Account | None:
     return chosen
 
 
-def _steps(account: Account | None) -> list[Step]:
+def _steps(account: Account | None, waiting: ShadowPolicy | None) -> list[Step]:
     kind = BY_SOURCE[account.source].kind if account else "mail"
-    waiting = setup_policy.find_waiting(account)
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
@@ -123,11 +123,10 @@ def _steps(account: Account | None) -> list[Step]:
     return found
 
 
-def _details(account: Account | None) -> dict[str, Any]:
+def _details(account: Account | None, waiting: ShadowPolicy | None) -> dict[str, Any]:
     if account is None:
         return {}
     kind = BY_SOURCE[account.source].kind
-    waiting = setup_policy.find_waiting(account)
     picks, problem = setup_picks.list_picks(account)
     policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}
     back = f"{reverse('setup')}?{urlencode({'account': account.pk})}"

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from agents.activity.offers import offers
 from agents.answer import review
-from agents.journal.suggestions import load_rows, load_suggested
+from agents.journal.suggestions import ANSWER, TRIAGE, load_rows, load_suggested
 from agents.models import Conversation, Message, Step, ToolCall, Turn, TurnEvent
 from agents.plans import plans, rendering, store
 from audit.ledger import timeline
@@ -28,13 +28,15 @@ Steps = Mapping[UUID | None, Sequence[Step]]
 
 
 def context(turn: Turn) -> dict[str, Any]:
-    """The page's values. Ten queries, however long the turn was."""
+    """The page's values. Ten queries at most, however long the turn was."""
     calls: dict[int, list[ToolCall]] = {}
     for call in ToolCall.objects.filter(turn=turn).order_by("step_id", "position"):
         calls.setdefault(call.step_id, []).append(call)
     steps: dict[UUID | None, list[Step]] = {}
     for row in Step.objects.filter(turn=turn).order_by("number"):
         steps.setdefault(row.parent_call_id, []).append(row)
+    names = {call.name for each in calls.values() for call in each}
+    suggesting = [turn.id] if names & {ANSWER, TRIAGE} else []
     waiting = list_cards(
         organisation_id=turn.organisation_id, turn_ids=[str(turn.id)], state="pending"
     )
@@ -49,8 +51,10 @@ def context(turn: Turn) -> dict[str, Any]:
             for message in turn.messages.order_by("created_at")
         ],
         "steps": [step(row, steps, calls) for row in steps.get(None, ())],
-        "offers": offers(load_rows([turn.id]).get(turn.id, ())),
-        "suggested": [timeline.reveal(one) for one in load_suggested([turn.id]).get(turn.id, ())],
+        "offers": offers(load_rows(suggesting).get(turn.id, ())) if suggesting else (),
+        "suggested": list(map(timeline.reveal, load_suggested(suggesting).get(turn.id, ())))
+        if suggesting
+        else [],
         "actions_done": actions(turn),
         "waiting": [
             {

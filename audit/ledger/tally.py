@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import Count
+from django.db.models import Count, F, Value
 
 from audit.contracts import CLOCKS_APART, Filters
 from audit.ledger import ids, queries
@@ -127,22 +127,28 @@ def count_period(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         since=since,
         until=until,
     )
+    by_status, by_reason = (
+        rows.annotate(of=Value(of), second=second)
+        .values_list("of", first, "second")
+        .annotate(number=Count("id"))
+        for rows, of, first, second in (
+            (actions, "actions", "action_type", F("status")),
+            (blocked.order_by(), "refusals", "decision_reason", Value("")),
+        )
+    )
+    counted = list(by_status.union(by_reason, all=True))
     found = _fetch(FIGURES, given)
     asked, approved, rejected, expired, seconds = found[:5]
     recalled, rates, undone, erasures, exports, changes, incidents, apart, rows = found[5:14]
     open_attempts, lag_median, lag_p99, measured = found[14:]
     return Tally(
         rows=rows,
-        actions=tuple(
-            actions.values_list("action_type", "status")
-            .annotate(number=Count("id"))
-            .order_by("action_type", "status")
-        ),
+        actions=tuple(sorted(tuple(one) for of, *one in counted if of == "actions")),
         refusals=tuple(
-            blocked.order_by()
-            .values_list("decision_reason")
-            .annotate(number=Count("id"))
-            .order_by("-number", "decision_reason")
+            sorted(
+                ((reason, number) for of, reason, _, number in counted if of == "refusals"),
+                key=lambda one: (-one[1], one[0]),
+            )
         ),
         asked=asked,
         approved=approved,

@@ -244,7 +244,7 @@ def test_a_turns_page_asks_as_often_for_a_long_turn_as_for_a_short_one(operator:
             read_page(operator, address)
         counts.append(len(captured) + len(proof))
 
-    assert counts == [14, 14]
+    assert counts == [12, 12]
 
 
 def test_a_check_of_the_installation_shows_first_what_does_not_hold(operator: Client) -> None:

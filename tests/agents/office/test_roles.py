@@ -5,11 +5,15 @@ from collections.abc import Iterator
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
+from django.db import connection, connections
 from django.http import HttpRequest
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from agents.models import Conversation, Message, Turn
 from agents.office.roles import ROLES, make_roles
 from integrations.models import Membership, Organisation
+from tests.agents.pages import delivery, mailbox
 from tests.clients import client_of
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
@@ -140,3 +144,33 @@ def test_pages_are_open_to_those_who_need_them(role: str, page: str, status: int
     client = client_of(somebody(role))
 
     assert client.get(reverse(f"admin:{page}")).status_code == status
+
+
+def test_an_administrator_gets_each_page_by_fifteen_statements_at_most() -> None:
+    client = client_of(somebody("Administrator"))
+    account = mailbox()
+    delivery(account, 1)
+    of = {"organisation": account.organisation, "external_user_id": "maya"}
+    conversation = Conversation.objects.create(**of)
+    turn = Turn.objects.create(**of, kind="chat", conversation=conversation, state="finished")
+    said = {"conversation": conversation, "turn": turn, "role": "user", "content": "What is new?"}
+    Message.objects.create(**said)
+
+    def count(address: str) -> int:
+        client.get(address)  # and what is asked once a process
+        with (
+            CaptureQueriesContext(connection) as asked,
+            CaptureQueriesContext(connections["ledger"]) as proof,
+        ):
+            assert client.get(address).status_code == 200
+        return len(asked) + len(proof)
+
+    addresses = {
+        "activity": reverse("admin:index"),
+        "turn": reverse("admin:agents_turn_change", args=[turn.pk]),
+        "set up": reverse("setup"),
+        "for auditors": reverse("admin:guardrails_ledger_auditor"),
+    }
+    assert {name: count(address) for name, address in addresses.items()} == dict.fromkeys(
+        addresses, 15
+    )
