@@ -21,7 +21,7 @@ from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
 from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
 from guardrails.gather import usage
-from guardrails.learn import patterns
+from guardrails.learn import corrections, patterns
 from guardrails.policies import directory_sync
 from integrations.accounts import arrivals, catalogue
 from integrations.contracts import AccountRef
@@ -162,6 +162,7 @@ def learn_account(account_id: str) -> None:
         habits.propose_repeated(row.ref(), now=now)
         habits.try_again(row.ref(), now=now)
         habits.look_again(row.ref(), now=now)
+        corrections.forget_old(row.ref(), now=now)
 
 
 def _try_patterns(now: datetime) -> None:

@@ -4,17 +4,23 @@ has to see it first."""
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
+from django.utils import timezone
+
 from agents.installation.acting import AT_ONCE, ISSUE, PERSON, refused, struck
 from agents.installation.guarantees import expect
 from agents.installation.office import AGENT_TEXT, Office, alone, until
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import switches
 from guardrails.execute.executor import execute
+from guardrails.learn import corrections
 from guardrails.models import Approval, CeilingLimit
 from guardrails.policies.changes import Author
+from integrations.accounts.reads import mail_reader
 from integrations.models import Organisation, Upstream
 
 CLIENT, STRANGER = "ada@client.example", "mallory@evil.example"
+LABEL = "label_fyi"
+FORGED = {"authentication": {"dmarc": "fail"}}
 
 
 def ceiling_above_all(office: Office) -> None:
@@ -121,6 +127,22 @@ def condition_that_fails(office: Office) -> None:
     expect("Where it holds, it became", result.status, "succeeded")
 
 
+def label_taken_off(office: Office) -> None:
+    """A label that a person took off stays off the next mail of that sender, until they put it on
+    one themselves. Mail that only bears the sender's name says nothing of theirs."""
+    office.permit("classify")
+    _list_label(office)
+    expect("At first it became", _label(office, office.receive()).status, "succeeded")
+    _correct(office, **FORGED)
+    expect("After a forged mail", _label(office, office.receive()).status, "succeeded")
+    _correct(office)
+    mail, written = office.receive(), len(office.writes())
+    expect("After a correction", _label(office, mail).reason, "label_corrected")
+    expect("Writes at the provider since", len(office.writes()) - written, 0)
+    _change(office, mail, add=LABEL)
+    expect("Put on by hand", _label(office, office.receive()).status, "succeeded")
+
+
 def rates_at_once(office: Office) -> None:
     """What is permitted once an hour is done once, also when many ask in the same moment."""
     office.permit("archive", conditions=[{"kind": "rate", "max": 1, "per": "hour"}])
@@ -174,6 +196,34 @@ def send(office: Office) -> ActionResult:
     return office.do("send_email", to=[CLIENT], subject="Figures", body="See below.")
 
 
+def _list_label(office: Office) -> None:
+    target = office.list_target("classify", "label", LABEL)
+    type(target).objects.filter(pk=target.pk).update(name="FYI")
+
+
+def _label(office: Office, email_id: str) -> ActionResult:
+    """A mail arrives, and the agent labels it."""
+    request = office.request("classify", email_id=email_id, label_id=LABEL)
+    origin = Origin(trigger="webhook", turn_id="turn", item_source_id=email_id, thread_id="t")
+    return execute(dataclasses.replace(request, origin=origin))
+
+
+def _correct(office: Office, **fields: object) -> None:
+    email_id = office.receive(**fields)
+    _label(office, email_id)
+    _change(office, email_id, remove=LABEL)
+
+
+def _change(office: Office, email_id: str, *, add: str = "", remove: str = "") -> None:
+    """A person changes the labels of a mail, and word of that comes."""
+    account = office.accounts["mail"].ref()
+    before = mail_reader(account).email(email_id).labels
+    after = [one for one in (*before, add) if one not in ("", remove)]
+    office.change(f"emails/{email_id}", labels=after)
+    email = mail_reader(account).email(email_id)
+    corrections.note(account, email, before=before, now=timezone.now())
+
+
 def _limit(office: Office, action_type: str, at_most: str) -> None:
     CeilingLimit.objects.create(
         organisation=office.organisation, action_type=action_type, at_most=at_most
@@ -193,6 +243,7 @@ TRIALS = (
     mail_asks_nobody,
     renamed_target,
     condition_that_fails,
+    label_taken_off,
     rates_at_once,
     provider_that_cannot_be_asked,
     already_so,

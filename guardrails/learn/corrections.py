@@ -9,6 +9,7 @@ from audit.contracts import Recorded
 from audit.ledger import ids, selectors as ledger
 from guardrails.actions.mail.classify import Classify
 from guardrails.decide.snapshot import ListedTarget, PolicySnapshot, rivals
+from guardrails.facts.corrections import COUNTS_FOR
 from guardrails.gather import own_mail
 from guardrails.gather.corrections import find_sender, like
 from guardrails.gather.policy_rows import policy_snapshot
@@ -61,6 +62,12 @@ def note(account: AccountRef, email: Email, *, before: Collection[str], now: dat
     if by_hand:
         rows = LabelCorrection.objects.filter(like(account, email), lifted_at=None)
         rows.filter(label_id__in=by_hand).update(lifted_at=now)
+
+
+def forget_old(account: AccountRef, *, now: datetime) -> int:
+    """Forget what counts no more; how many corrections those were. One statement."""
+    rows = LabelCorrection.objects.filter(account_id=account.id, at__lte=now - COUNTS_FOR)
+    return rows.delete()[0]
 
 
 def find_listed(policy: PolicySnapshot, source: str) -> Mapping[str, ListedTarget]:

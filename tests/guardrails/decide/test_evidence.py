@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from guardrails.decide.policy import needs
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute.entries import blocked
 from guardrails.execute.executor import execute
+from guardrails.facts.corrections import Correction
 from guardrails.facts.facts import Facts
 from guardrails.gather.judgement import Judgement
 from guardrails.models import OwnDomain
@@ -40,10 +42,13 @@ from tests.guardrails.values import (
     directory_of,
     email,
     facts,
+    inbound,
+    list_target,
     policy_of,
     request,
 )
 
+TAKEN_OFF = (Correction(label_id="label_fyi", at=NOW - timedelta(days=1)),)
 database = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
@@ -70,6 +75,8 @@ def as_recorded(wish: ActionRequest, policy: PolicySnapshot, read: Facts | None)
             facts(corresponded={ADA: 2}, created=("mail-1",)),
             facts(corresponded={}),
             facts(directory=directory_of(ADA)),
+            facts(corrections=TAKEN_OFF),
+            facts(corrections=TAKEN_OFF, pattern_approved_at=NOW),
         ]
     ),
     st.sampled_from([{}, {"extra": 1}, {"email_id": "\u200b"}]),
@@ -128,6 +135,24 @@ def test_evidence_from_before_a_fact_was_known_is_decided_without_it() -> None:
     again = evidence.decide_again(past, policy)
     assert again is not None
     assert canonical_bytes(storable(again.plain())) == canonical_bytes(row.payload["decision"])
+
+
+def test_a_correction_is_decided_again_from_the_row_and_older_rows_know_none() -> None:
+    wish = request("classify", ARGUMENTS["classify"], inbound())
+    policy = policy_of(allow("classify"), list_target("classify", "label", "label_fyi"))
+    row = as_recorded(wish, policy, facts(corrections=TAKEN_OFF))
+    assert row.payload["decision"]["reason"] == "label_corrected"
+    decided_on = row.payload["decided_on"]
+    new = ("corrections", "pattern_approved_at")
+    known = {name: one for name, one in decided_on["facts"].items() if name not in new}
+    old = replace(row, payload={**row.payload, "decided_on": {**decided_on, "facts": known}})
+
+    found = [evidence.past(one) for one in (row, old)]
+
+    reasons = [
+        again.reason for one in found if one and (again := evidence.decide_again(one, policy))
+    ]
+    assert reasons == ["label_corrected", "allowed"]
 
 
 def test_facts_that_were_not_read_are_not_guessed() -> None:

@@ -193,6 +193,15 @@ def test_the_newest_word_wins_back_and_forth(office: Office) -> None:
     assert outcome(office) == DONE
 
 
+def test_what_counts_no_more_is_forgotten_for_its_account_alone(office: Office) -> None:
+    correct(office)
+    account, now = office.ref(office.mailbox), timezone.now()
+    almost = now + timedelta(days=99)
+    assert corrections.forget_old(account, now=almost) == 0
+    assert corrections.forget_old(office.ref(office.tracker), now=now + timedelta(days=101)) == 0
+    assert corrections.forget_old(account, now=now + timedelta(days=101)) == 1
+
+
 def test_only_mail_of_an_account_with_corrections_costs_a_query_more(office: Office) -> None:
     label(office, office.receive())  # keeps the policy that decides, once
     other = office.receive(**{"from": "bob@client.com"})
