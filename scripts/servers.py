@@ -90,6 +90,8 @@ SOURCES = {
     "Jira Data Center": "jira_issues",
     "RT": "rt_tickets",
 }
+# Debian builds its Cyrus without events.
+HEARD = {"Cyrus": "looked"}
 NEWS = "how Remit hears of a change"
 OPERATIONS = (
     _mail("read a mail and leave no mark", "Read and search", "AAAA-A"),
@@ -129,7 +131,7 @@ OPERATIONS = (
 
 def draw() -> str:
     lines = [f"| operation | {' | '.join(SERVERS.values())} |", "|---" * (1 + len(SERVERS)) + "|"]
-    heard = (BY_SOURCE[SOURCES[server]].news for server in SERVERS)
+    heard = (HEARD.get(server) or BY_SOURCE[SOURCES[server]].news for server in SERVERS)
     lines.append(f"| {NEWS} | {' | '.join(heard)} |")
     for one in OPERATIONS:
         cells = (one.grades.get(server, "") for server in SERVERS)

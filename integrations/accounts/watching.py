@@ -1,5 +1,5 @@
-"""Mailboxes whose servers say at once that something changed (IDLE, RFC 2177): one connection and
-one thread for each account.
+"""Mailboxes whose servers say at once that something changed, by IDLE over IMAP and by events over
+JMAP: one connection and one thread for each account.
 
 What a server says is a hint and no more. Whatever it is, the account is asked for its changes; so
 it is each time that listening begins, because what came before that was said to nobody; and the
@@ -8,13 +8,11 @@ sweep asks every account from time to time beside it.
 
 import logging
 import random
-import socket
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Protocol
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -27,19 +25,35 @@ from integrations.database import clock
 from integrations.exceptions import NotPermitted, ProviderError
 from integrations.models import Account, Credential
 from integrations.ports.registry import BY_SOURCE
-from integrations.providers.imap import connection
-from integrations.providers.imap.connection import Connection
+from integrations.providers.imap.listening import ImapListening
+from integrations.providers.jmap.listening import JmapListening
 
 log = logging.getLogger(__name__)
 Ask = Callable[[UUID], None]
-# Routers forget a silent connection sooner than servers end it (after 30 minutes).
-LISTEN_SECONDS = 540.0
-QUIET_SECONDS = 0.2  # several changes at once are one
 LOOK_SECONDS = 15.0
 LEASE = timedelta(seconds=90)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
 LISTENED_TO = tuple(one.source for one in BY_SOURCE.values() if one.news == "listened")
-CHANGES = (b"EXISTS", b"EXPUNGE", b"FETCH", b"VANISHED", b"RECENT")
+
+
+class Listening(Protocol):
+    """One connection on which an account's server says that something changed."""
+
+    def run(self, changed: Callable[[], None]) -> None:
+        """Calls `changed` when it begins to listen and at each change, until `hang_up`. Returns
+        where the server cannot do it. Raises ProviderError where it went away."""
+        ...
+
+    def hang_up(self) -> None:
+        """From any thread."""
+        ...
+
+
+# How it is listened to, by source.
+WAYS: dict[str, Callable[[AccountRef, threading.Event], Listening]] = {
+    "imap": ImapListening,
+    "jmap": JmapListening,
+}
 
 
 class Watcher:
@@ -114,18 +128,16 @@ class _Listener(threading.Thread):
         self._account, self._ask = account, ask
         self._stopped = threading.Event()
         self._pause = FIRST_PAUSE
-        self._own: Connection | None = None
+        self._line = WAYS[account.source](account, self._stopped)
 
     def stop(self) -> None:
         self._stopped.set()
-        if self._own is not None:
-            with suppress(OSError):
-                self._own.client.socket().shutdown(socket.SHUT_RDWR)
+        self._line.hang_up()
 
     def run(self) -> None:
         while not self._stopped.is_set():
             try:
-                self._listen()
+                self._line.run(self._changed)
                 return
             except NotPermitted as error:
                 log.warning("watching.refused", extra={"account": str(self._account.id)})
@@ -137,39 +149,11 @@ class _Listener(threading.Thread):
             except Exception:
                 log.exception("watching.failed", extra={"account": str(self._account.id)})
             finally:
-                self._own = None
                 connections.close_all()
             self._stopped.wait(random.uniform(0.5, 1.0) * self._pause)  # noqa: S311  # no secret
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
-    def _listen(self) -> None:
-        sign_in = credentials.open_sign_in(self._account)
-        connections.close_all()  # for as long as it listens
-        with (
-            connection.refusals_kept(self._account),
-            connection.as_provider_errors(),
-            connection.connected(sign_in) as own,
-        ):
-            self._own = own
-            if not own.client.has_capability("IDLE"):
-                return
-            own.select(own.folders.named("inbox") or "INBOX")
-            while not self._stopped.is_set():
-                own.client.idle()
-                self._pause = FIRST_PAUSE
-                self._ask(self._account.id)
-                connections.close_all()
-                _await_change(own.client)
-                self._stopped.wait(QUIET_SECONDS)
-                if not self._stopped.is_set():
-                    own.client.idle_done()
-
-
-def _await_change(client: Any) -> None:
-    """Until the server names a change, or goes away, or it is time to begin anew."""
-    until = time.monotonic() + random.uniform(0.9, 1.0) * LISTEN_SECONDS  # noqa: S311
-    while (left := until - time.monotonic()) > 0:
-        said = client.idle_check(timeout=left)
-        # It says nothing when its time is over, and when it has gone.
-        if not said or any(word in CHANGES for one in said for word in one[:2]):
-            return
+    def _changed(self) -> None:
+        self._pause = FIRST_PAUSE
+        self._ask(self._account.id)
+        connections.close_all()

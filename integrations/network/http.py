@@ -7,10 +7,12 @@ behind its headers DATA_SERVICE_ANSWER_SECONDS.
 
 import json
 import logging
+import math
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import IO, Any
@@ -31,7 +33,7 @@ POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
 # As many as there are upstreams in the settings, and servers of people's own accounts.
-_clients: dict[tuple[str, str], httpx.Client] = {}
+_clients: dict[tuple[str, str, int | None], httpx.Client] = {}
 
 ERRORS: dict[int, type[exceptions.ProviderError]] = {
     401: exceptions.NotPermitted,
@@ -43,20 +45,21 @@ ERRORS: dict[int, type[exceptions.ProviderError]] = {
 }
 
 
-def client(base_url: str, token: str = "") -> Upstream:
-    """The shared connection pool of one upstream. Safe to use from many threads.
+def client(base_url: str, token: str = "", *, most: int | None = 64) -> Upstream:
+    """The shared connection pool of one upstream, with this many connections at `most`. Safe to use
+    from many threads.
 
     Without a token requests carry no Authorization header.
     """
     with _lock:
-        found = _clients.get((base_url, token))
+        found = _clients.get((base_url, token, most))
         if found is None:
             authorization = {"Authorization": f"Bearer {token}"} if token else {}
-            found = _clients[base_url, token] = httpx.Client(
+            found = _clients[base_url, token, most] = httpx.Client(
                 base_url=base_url,
                 headers=authorization | {"User-Agent": "remit"},
                 timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
-                limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
+                limits=httpx.Limits(max_connections=most, max_keepalive_connections=32),
                 follow_redirects=False,
             )
         return found
@@ -168,6 +171,44 @@ def exchange(
                 raise exceptions.TooLarge(f"more than {most_bytes} bytes")
     found = {name.lower(): value for name, value in response.headers.items()}
     return Answer(status=response.status_code, headers=found, content=bytes(answer))
+
+
+class Stream:
+    """An answer that goes on for as long as the other side has something to say."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self.status = response.status_code
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+
+    def chunks(self) -> Iterator[bytes]:
+        return self._response.iter_bytes()
+
+    def hang_up(self) -> None:
+        """From any thread: who reads the chunks gets no more of them."""
+        network = self._response.extensions["network_stream"]
+        with suppress(OSError):
+            network.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def listen(
+    url: str, *, address: str, headers: Mapping[str, str], quiet_seconds: float
+) -> Iterator[Stream]:
+    """A GET that is answered bit by bit, sent as `exchange` does, on a connection that no other
+    request waits for. Raises ProviderError: Unavailable where nothing comes for `quiet_seconds`.
+    """
+    target = httpx.URL(url)
+    with _answer(
+        client(f"{target.scheme}://{target.netloc.decode()}", most=None),
+        "GET",
+        target.copy_with(host=address),
+        seconds=math.inf,
+        headers={**headers, "Host": target.netloc.decode()},
+        extensions={"sni_hostname": target.host},
+        timeout=httpx.Timeout(quiet_seconds, connect=5.0),
+    ) as response:
+        yield Stream(response)
 
 
 def post(

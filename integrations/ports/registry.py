@@ -144,6 +144,7 @@ JMAP = Provider(
                 repeats={"send_email": "never", "forward_email": "never"},
             ),
             starts_turns=True,
+            news="listened",
         ),
     ),
 )

@@ -8,8 +8,8 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 from uuid import UUID
@@ -32,7 +32,7 @@ from integrations.exceptions import (
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.network import http, outgoing, retries
 from integrations.network.gate import Gate
-from integrations.network.http import Answer
+from integrations.network.http import Answer, Stream
 from integrations.providers.dav.session import REDIRECTS, check_site
 from integrations.providers.jmap.answers import (
     Answers,
@@ -54,6 +54,9 @@ MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_REDIRECTS = 5
 KEPT_SECONDS = 300.0
 SAID_CHARS = 200
+EVENTS = "text/event-stream"
+# Servers may say something at least this often so that both know that the other is there.
+PING_SECONDS, QUIET = 60, 200.0
 Slot = Callable[[], AbstractContextManager[None]]
 
 
@@ -73,6 +76,7 @@ class Resource(Said):
     api: str = Field(alias="apiUrl")
     download: str = Field(alias="downloadUrl")
     upload: str = Field(alias="uploadUrl")
+    event_source: str = Field(default="", alias="eventSourceUrl")
     capabilities: dict[str, dict[str, Any]]
     accounts: dict[Id, AccountSaid]
     primary: dict[str, Id] = Field(alias="primaryAccounts")
@@ -172,6 +176,22 @@ class JmapSession:
         url = self._url(self.resource.upload, accountId=self.resource.account)
         return read(_json(_succeeded(self._read("POST", url, content, kind))), Uploaded).blob_id
 
+    @contextmanager
+    def listen(self) -> Iterator[Stream | None]:
+        """What the server says by itself, as events (RFC 8620, 7.3); None where it says nothing."""
+        if not self.resource.event_source:
+            yield None
+            return
+        said = {"types": "Email", "closeafter": "no", "ping": str(PING_SECONDS)}
+        url = self._url(self.resource.event_source, **said)
+        check_site(url, site=self.server.session)
+        headers = self._headers | {"Accept": EVENTS, "Cache-Control": "no-store"}
+        address = outgoing.public_address(url)
+        with http.listen(url, address=address, headers=headers, quiet_seconds=QUIET) as stream:
+            self._check(stream.status, stream.headers)
+            is_one = stream.headers.get("content-type", "").partition(";")[0].strip() == EVENTS
+            yield stream if stream.status == 200 and is_one else None
+
     def _api(self) -> str:
         return urljoin(self.server.session, self.resource.api)
 
@@ -217,15 +237,17 @@ class JmapSession:
             headers=self._headers | ({"Content-Type": kind} if method == "POST" else {}),
             most_bytes=most_bytes,
         )
-        if answer.status == 401:
+        self._check(answer.status, answer.headers)
+        return answer
+
+    def _check(self, status: int, headers: Mapping[str, str]) -> None:
+        if status == 401:
             self._refused()
             raise SignInRefused("The server refused the sign-in.")
-        if answer.status == 429:
-            wait = retries.retry_after(answer.headers.get("retry-after"))
-            raise RateLimited("429", retry_after=wait)
-        if answer.status == 408 or answer.status >= 500:
-            raise Unavailable(str(answer.status))
-        return answer
+        if status == 429:
+            raise RateLimited("429", retry_after=retries.retry_after(headers.get("retry-after")))
+        if status == 408 or status >= 500:
+            raise Unavailable(str(status))
 
 
 class Uploaded(Said):

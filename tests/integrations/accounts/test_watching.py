@@ -1,6 +1,5 @@
 """Servers that say at once that something changed. Nothing here depends on how long it takes."""
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from integrations.accounts import watching
 from integrations.accounts.watching import Watcher
 from integrations.credentials import credentials
 from integrations.models import Account, Credential
+from integrations.providers.imap import listening
 from tests import imap_server
 from tests.imap_server import running_mail_server
 from tests.integrations.providers.imap.box import Box
@@ -34,7 +34,7 @@ def asked() -> list[UUID]:
 def watch(asked: list[UUID], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Watcher]]:
     """Starts a process's watcher."""
     monkeypatch.setattr(watching, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(watching, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(listening, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(watching, "FIRST_PAUSE", 0.05)
     stop, running = threading.Event(), []
 
@@ -95,9 +95,8 @@ def test_a_connection_that_breaks_is_made_again_and_the_account_asked(
     watcher = watch()
     until(lambda: len(asked) == 1)
     (listener,) = watcher._listening.values()
-    assert listener._own is not None
 
-    listener._own.client.socket().shutdown(socket.SHUT_RDWR)
+    listener._line.hang_up()
     box.deliver()
 
     until(lambda: len(asked) >= 2)
