@@ -2,15 +2,19 @@
 
 Each folder has a mark (`MailMark`): how its mails were numbered, the next number, how many there
 were, and the last change where the server counts them (CONDSTORE, RFC 7162). A folder that is as
-its mark says costs one STATUS. A folder that is seen for the first time, or is numbered anew, gets
-a mark and nothing else: what it holds is read in by a sync, and is no news.
+its mark says costs one STATUS. Another one says what happened in the answer that opens it (QRESYNC,
+in the same RFC); a server that cannot is asked bit by bit. A folder that is seen for the first
+time, or is numbered anew, gets a mark and nothing else: what it holds is read in by a sync, and is
+no news.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from imapclient.exceptions import (  # type: ignore[import-untyped]
     IMAPClientAbortError,
@@ -26,6 +30,7 @@ from integrations.providers.imap.mails import Found, Mails
 # What lay elsewhere longer than this before it came into a folder is no new mail.
 NEW_WITHIN = timedelta(days=2)
 READ_AT_ONCE = 50
+LAST_UID = 2**32 - 1  # RFC 9051, 2.3.1.1
 MOST_CHANGES = 500  # of mails that were there already; the next sync finds the others
 Kind = Literal["created", "updated", "deleted"]
 
@@ -113,6 +118,18 @@ def _present(mails: Mails, folder: str) -> MailMark:
     )
 
 
+def _opened(status: MailMark, said: Mapping[bytes, Any]) -> MailMark:
+    """The same a moment later, when it was opened: nothing that happened between is seen twice."""
+    return MailMark(
+        account_id=status.account_id,
+        folder=status.folder,
+        validity=status.validity,
+        next_uid=said.get(b"UIDNEXT", status.next_uid),
+        modseq=said.get(b"HIGHESTMODSEQ", status.modseq),
+        mails=said.get(b"EXISTS", status.mails),
+    )
+
+
 def _state(mark: MailMark) -> tuple[int, ...]:
     return (mark.next_uid, mark.modseq, mark.mails)
 
@@ -121,10 +138,23 @@ def _look(
     mails: Mails, before: MailMark, now: MailMark, *, new_since: datetime
 ) -> Iterator[Looked]:
     mails.own.let_go()
-    arrived = mails.search(now.folder, after=before.next_uid - 1)
-    events = _changed(mails, before, now)
-    if now.mails < before.mails + len(arrived):
-        events += _gone(mails, before)
+    resynced = mails.own.resync(now.folder, validity=before.validity, modseq=before.modseq)
+    if resynced is None:
+        arrived = mails.search(now.folder, after=before.next_uid - 1)
+        changed = _marked_otherwise(mails, before, now)
+        there = None
+        if now.mails < before.mails + len(arrived):
+            there = set(mails.search(before.folder))
+        gone = [] if there is None else [row for row in _places(before) if row.uid not in there]
+    elif mails.own.validity() != before.validity:  # since a moment ago
+        yield Looked(events=(), mark=_present(mails, now.folder))
+        return
+    else:
+        now = _opened(now, resynced.said)
+        arrived = [uid for uid in resynced.changed if uid >= before.next_uid]
+        changed = [uid for uid in resynced.changed if uid < before.next_uid]
+        gone = _gone(before, resynced.gone)
+    events = [*_changed(mails, before, now, changed), *_missing(mails, before, gone)]
     for start in range(0, len(arrived), READ_AT_ONCE):
         step = arrived[start : start + READ_AT_ONCE]
         events += _arrived(mails, now.folder, step, new_since=new_since)
@@ -165,26 +195,45 @@ def _arrived(
     ]
 
 
-def _changed(mails: Mails, before: MailMark, now: MailMark) -> list[tuple[str, ItemEvent]]:
+def _marked_otherwise(mails: Mails, before: MailMark, now: MailMark) -> list[int]:
     """Mails that were there already and are marked otherwise now. Only a server that counts
     changes tells of them; with another one the next sync finds them."""
     if not before.modseq or now.modseq == before.modseq:
         return []
     found = mails.search(now.folder, "MODSEQ", before.modseq + 1)
-    uids = [uid for uid in found if uid < before.next_uid][-MOST_CHANGES:]
-    heads = mails.heads(now.folder, uids)
+    return [uid for uid in found if uid < before.next_uid]
+
+
+def _changed(
+    mails: Mails, before: MailMark, now: MailMark, uids: Sequence[int]
+) -> list[tuple[str, ItemEvent]]:
+    heads = mails.heads(now.folder, uids[-MOST_CHANGES:])
     # A mark may be set, taken off and set again: each time is another event.
     found_now = (_event(mails, "updated", found) for found in mails.read(now.folder, heads))
     return [(f"{name} since {before.modseq}", event) for name, event in found_now]
 
 
-def _gone(mails: Mails, before: MailMark) -> list[tuple[str, ItemEvent]]:
-    """Mails that are in no folder any more. One that was moved has another place by now."""
-    rows = MailPlace.objects.filter(
-        account_id=mails.account.id, folder=before.folder, validity=before.validity
+def _places(before: MailMark) -> QuerySet[MailPlace]:
+    """Of the mails that were known in a folder."""
+    return MailPlace.objects.filter(
+        account_id=before.account_id, folder=before.folder, validity=before.validity
     )
-    there = set(mails.search(before.folder))
-    return _missing(mails, before, [row for row in rows if row.uid not in there])
+
+
+def _gone(before: MailMark, ranges: Sequence[tuple[int, int]]) -> list[MailPlace]:
+    """Known mails whose numbers a server says are gone. It may name others beside them, in ranges
+    as wide as it likes."""
+    if not ranges:
+        return []
+    lowest, highest = min(ranges[0][0], LAST_UID), min(ranges[-1][1], LAST_UID)
+    rows = _places(before).filter(uid__gte=lowest, uid__lte=highest)
+    return [row for row in rows if _is_within(row.uid, ranges)]
+
+
+def _is_within(uid: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    """Whether one of these ranges holds it, which are in order and apart."""
+    at = bisect_right(ranges, (uid, LAST_UID)) - 1
+    return at >= 0 and uid <= ranges[at][1]
 
 
 def _missing(

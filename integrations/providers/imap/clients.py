@@ -6,13 +6,19 @@ import smtplib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from imapclient import IMAPClient  # type: ignore[import-untyped]
+from imapclient.exceptions import (  # type: ignore[import-untyped]
+    IMAPClientAbortError,
+    IMAPClientError,
+)
 from imapclient.imap4 import IMAP4WithTimeout  # type: ignore[import-untyped]
+from imapclient.response_parser import parse_fetch_response  # type: ignore[import-untyped]
 from imapclient.tls import IMAP4_TLS  # type: ignore[import-untyped]
 
 from integrations.mail.mail import MAX_MESSAGE_BYTES
@@ -106,14 +112,73 @@ class _Tls(IMAP4_TLS, _Bounded):  # type: ignore[misc]
         return _wrapped(sock, self.ssl_context, self.host)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Resynced:
+    """What a folder says of itself, and what became of its mails since: the numbers of those that
+    were changed or came, and of those that went, as ranges; both in order."""
+
+    said: dict[bytes, object]
+    changed: tuple[int, ...]
+    gone: tuple[tuple[int, int], ...]
+
+
 class Imap(IMAPClient):  # type: ignore[misc]
     """imapclient's, over such a connection. It asks for both time-outs and a context for TLS."""
+
+    def enable_resync(self) -> bool:
+        """Right after signing in: whether the server resynchronises folders (QRESYNC). One that
+        announces it and refuses does not."""
+        if not self.has_capability("QRESYNC"):
+            return False
+        try:
+            return b"QRESYNC" in self.enable("QRESYNC")
+        except IMAPClientAbortError:
+            raise
+        except IMAPClientError:
+            return False
+
+    def resync_folder(self, folder: str, *, validity: int, modseq: int) -> Resynced:
+        """Opens it to be read, and hears in the same answer what happened since the server counted
+        `modseq` (RFC 7162, 3.2.5). A folder that is numbered anew says nothing of that. imapclient
+        has no such command; this is its `select_folder` with a parameter."""
+        own = self._imap
+        own.untagged_responses, own.is_readonly = {}, True
+        known = f"(QRESYNC ({validity} {modseq}))"
+        typ, data = own._simple_command("EXAMINE", self._normalise_folder(folder), known)
+        own.state = "SELECTED" if typ == "OK" else "AUTH"
+        self._checkok("EXAMINE", typ, data)
+        said = dict(own.untagged_responses)
+        found = parse_fetch_response(said.pop("FETCH", []), self.normalise_times)
+        return Resynced(
+            changed=tuple(sorted(found)),
+            gone=read_ranges(said.pop("VANISHED", [])),
+            said=self._process_select_response(said),
+        )
 
     def _create_IMAP4(self) -> Any:  # noqa: N802  # imapclient's name
         seconds = self._timeout.connect
         if self.ssl:
             return _Tls(self.host, self.port, self.ssl_context, seconds)  # type: ignore[call-arg]
         return _Plain(self.host, self.port, seconds)
+
+
+def read_ranges(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
+    """Of “(EARLIER) 300:310,405”, in order and apart from each other. What is no number is left
+    out."""
+    found: list[tuple[int, int]] = []
+    for line in lines:
+        for one in line.rpartition(b" ")[2].split(b","):
+            first, _, last = one.partition(b":")
+            with suppress(ValueError):
+                low, high = sorted((int(first), int(last or first)))
+                found.append((low, high))
+    apart: list[tuple[int, int]] = []
+    for low, high in sorted(found):
+        if apart and low <= apart[-1][1] + 1:
+            apart[-1] = (apart[-1][0], max(apart[-1][1], high))
+        else:
+            apart.append((low, high))
+    return tuple(apart)
 
 
 class Smtp(smtplib.SMTP):

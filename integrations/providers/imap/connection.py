@@ -35,7 +35,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.network.gate import Gate
-from integrations.providers.imap.clients import Imap
+from integrations.providers.imap.clients import Imap, Resynced
 from integrations.providers.imap.folders import MailFolders, read_folders
 from integrations.providers.imap.servers import MailServers
 
@@ -52,8 +52,11 @@ LATER = ("[UNAVAILABLE]", "[INUSE]", "[LIMIT]", "[SERVERBUG]")
 class Connection:
     """A signed-in client. `folder` is what is selected, with what the server said about it."""
 
-    def __init__(self, client: Imap, servers: MailServers, sign_in: SignIn) -> None:
+    def __init__(
+        self, client: Imap, servers: MailServers, sign_in: SignIn, *, resyncs: bool = False
+    ) -> None:
         self.client, self.servers, self.sign_in = client, servers, sign_in
+        self.resyncs = resyncs
         self.used_at = time.monotonic()
         self._selected: tuple[str, bool, dict[bytes, object]] | None = None
         self._folders: tuple[float, MailFolders] | None = None
@@ -77,6 +80,16 @@ class Connection:
             self._selected = None
             self._selected = (folder, readonly, self.client.select_folder(folder, readonly))
         return self._selected[2]
+
+    def resync(self, folder: str, *, validity: int, modseq: int) -> Resynced | None:
+        """Opens the folder to be read, with what happened in it since. None where the server cannot
+        say: then nothing is opened."""
+        if not (self.resyncs and modseq):
+            return None
+        self._selected = None
+        found = self.client.resync_folder(folder, validity=validity, modseq=modseq)
+        self._selected = (folder, True, found.said)
+        return found
 
     def let_go(self) -> None:
         """What the server said about the folder is not known any more."""
@@ -134,11 +147,12 @@ def connect(sign_in: SignIn) -> Connection:
             client.plain_login(sign_in.user_name, sign_in.secret)
         else:
             client.login(sign_in.user_name, sign_in.secret)
+        resyncs = client.enable_resync()
     except BaseException:
         with contextlib.suppress(Exception):
             client.shutdown()
         raise
-    return Connection(client, servers, sign_in)
+    return Connection(client, servers, sign_in, resyncs=resyncs)
 
 
 def close_idle(account_id: UUID | None = None) -> None:

@@ -1,18 +1,40 @@
 """What has happened in a mailbox on a real server since it was last looked at."""
 
+import imaplib
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
-from integrations.models import MailMark, MailPlace
-from integrations.providers.imap import changes
+from integrations.exceptions import Unavailable
+from integrations.models import Credential, MailMark, MailPlace
+from integrations.providers.imap import changes, connection
+from integrations.providers.imap.clients import Imap, read_ranges
+from tests.fault_proxy import Fault, running_proxy
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import needs_dovecot
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
 
 INBOX = "INBOX"
+ABILITIES = (b"QRESYNC", b"CONDSTORE")
+
+
+@pytest.fixture(autouse=True, params=[(), (b"QRESYNC",)], ids=["qresync", "condstore"])
+def hidden(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the server can do and says nothing of."""
+    hide(monkeypatch, *request.param)
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, *names: bytes) -> None:
+    really = Imap.capabilities
+
+    def capabilities(self: Imap) -> tuple[bytes, ...]:
+        return tuple(one for one in really(self) if one not in names)
+
+    monkeypatch.setattr(Imap, "capabilities", capabilities)
+    connection.close_idle()
 
 
 def look(box: Box) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -183,3 +205,138 @@ def test_a_folder_that_somebody_deletes_ends_no_look(box: Box) -> None:
     assert found == [("created", "New", (INBOX, "UNREAD")), ("deleted", "", ())]
     assert look(box) == []
     assert not MailMark.objects.filter(account_id=box.account.id, folder="Lost").exists()
+
+
+def test_without_either_new_and_deleted_mails_come_out(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, *ABILITIES)
+    box.deliver("Old")
+    box.only()
+    look(box)
+    with box.world.client(box.address) as client:
+        client.select_folder(INBOX)
+        client.delete_messages([1])
+        client.expunge()
+    box.deliver("New")
+
+    assert look(box) == [("deleted", "", ()), ("created", "New", (INBOX, "UNREAD"))]
+    assert MailMark.objects.get(account_id=box.account.id, folder=INBOX).modseq == 0
+
+
+def commands(box: Box, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Remit says to the server to know three changes of a folder: a new mail, one that is
+    marked and one that is gone."""
+    for number in range(3):
+        box.deliver(str(number))
+    box.page()
+    look(box)
+    with box.world.client(box.address) as client:
+        client.select_folder(INBOX)
+        client.add_flags([1], [b"\\Seen"])
+        client.delete_messages([2])
+        client.expunge()
+    box.deliver("New")
+    said, really = [], imaplib.IMAP4.send
+
+    def send(self: imaplib.IMAP4, data: bytes) -> None:
+        said.append(data.decode().partition(" ")[2].partition("\r")[0])
+        really(self, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(imaplib.IMAP4, "send", send)
+        found = look(box)
+    assert found == [
+        ("updated", "0", (INBOX,)),
+        ("deleted", "", ()),
+        ("created", "New", (INBOX, "UNREAD")),
+    ]
+    asked = [one.removeprefix("UID ").partition(" ")[0] for one in said if one]
+    return asked[asked.index("EXAMINE") : asked.index("FETCH")]
+
+
+def test_all_that_happened_in_a_folder_is_said_when_it_is_opened(
+    box: Box, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_and_by = "condstore" in request.node.name
+    assert commands(box, monkeypatch) == ["EXAMINE", *(["SEARCH"] * 3 if by_and_by else [])]
+
+
+def through(box: Box, port: int) -> None:
+    """From here on the account's server is the one at this port."""
+    servers = box.world.servers
+    servers["imap"]["port"] = port
+    Credential.objects.filter(account_id=box.account.id).update(servers=servers)
+    connection.close_idle()
+
+
+def test_wherever_the_conversation_breaks_off_nothing_is_lost_and_nothing_comes_twice(
+    box: Box,
+) -> None:
+    breaks = lost = 0
+    box.deliver("Marked")
+    box.page()
+    look(box)
+    for turn, after in enumerate(range(2_500, 9_000, 500)):
+        box.deliver("Gone")
+        look(box)
+        with box.world.client(box.address) as client:
+            client.select_folder(INBOX)
+            change = client.remove_flags if turn % 2 else client.add_flags
+            change([1], [b"\\Seen"])
+            client.delete_messages(client.search()[-1:])
+            client.expunge()
+        names: list[str] = []
+        for fault in (Fault("cut", "down", after), None):
+            faults = iter([fault])
+            with running_proxy(box.world.imap, draw=partial(next, faults, None)) as proxy:
+                through(box, proxy.port)
+                try:
+                    for looked in changes.look(box.account):
+                        looked.keep()
+                        names += [name for name, _ in looked.events]
+                except Unavailable:
+                    breaks += 1
+                    lost += not names
+        through(box, box.world.imap)
+
+        assert sorted(name.split()[3] for name in names) == ["gone", "updated"]
+    assert breaks > lost > 0
+
+
+def test_a_folder_that_is_numbered_anew_between_two_answers_starts_no_storm(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        box.deliver(str(number))
+    look(box)
+    box.deliver("New")
+    mark = MailMark.objects.get(account_id=box.account.id, folder=INBOX)
+    before = mark.validity
+    # As it was when its STATUS was answered: the server has another number by now.
+    monkeypatch.setattr(
+        changes,
+        "_present",
+        lambda mails, folder: MailMark(
+            account_id=box.account.id, folder=folder, validity=1, next_uid=99, modseq=99, mails=9
+        ),
+    )
+    MailMark.objects.filter(pk=mark.pk).update(validity=1, modseq=1, next_uid=1)
+
+    found = [event for looked in changes.look(box.account) for _, event in looked.events]
+
+    assert before != 1
+    assert [event.kind for event in found if event.kind == "deleted"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "ranges"),
+    [
+        ([], ()),
+        ([b"(EARLIER) 300:310,405"], ((300, 310), (405, 405))),
+        ([b"5:3", b"(EARLIER) 4:9,20,x,7:*,21"], ((3, 9), (20, 21))),
+        ([b"(EARLIER) 1:99999999999999999999"], ((1, 99999999999999999999),)),
+    ],
+)
+def test_ranges_of_numbers(said: list[bytes], ranges: tuple[tuple[int, int], ...]) -> None:
+    assert read_ranges(said) == ranges
