@@ -105,6 +105,7 @@ OPERATIONS = (
     _mail("send once and file as sent", "Send, answer and forward", "ACBBCB"),
     _mail("answer in the thread", "Send, answer and forward", "ACBBCB"),
     _mail("forward", "Send, answer and forward", "ACBBCB"),
+    _mail("recall a sent mail", "Recall a sent mail", "--B"),
     _events("create an event once", "Create events", "A", "A", "A", "A", "A"),
     _events("change an event", MOVE, "A", "A", "A", "A", "B"),
     _events("refuse to change what has changed", MOVE, "A", "A", "A", "A", "B"),

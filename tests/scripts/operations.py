@@ -144,6 +144,16 @@ def forward(box: Any) -> None:
     assert body.startswith("See below.")
 
 
+def recall(box: Any) -> None:
+    sent = box.writer.send_email(OutgoingMail(to=(TOM,), subject="Plan"), key="remit-1")
+    for _ in range(2):
+        again = {"submission_id": sent["submission_id"], "key": "remit-2"}
+        assert box.writer.recall_email(sent["id"], **again) == {"id": sent["id"]}
+    assert box.sent() == []
+    assert box.held()["Plan"] - {"UNREAD"} == {"DRAFT"}
+    assert isinstance(box.reader.evidence("remit-2"), Performed)
+
+
 def create_event(box: Any) -> None:
     first = box.writer.create_event(LUNCH, key="remit-1")
     forget()
@@ -342,7 +352,7 @@ def plan_issue(box: Any) -> None:
 
 MAIL = (
     *(read, mark_read, label, label_thread, archive, move, trash),
-    *(draft, send, answer, forward),
+    *(draft, send, answer, forward, recall),
 )
 CALENDAR = (
     *(create_event, change_event, refuse_changed_event),
