@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -13,7 +14,7 @@ from guardrails.execute.executor import execute
 from guardrails.learn import corrections
 from guardrails.models import LabelCorrection, TargetGroup
 from integrations.accounts.reads import mail_reader
-from integrations.models import Account
+from integrations.models import Account, Organisation
 from tests.guardrails.office import PASSED, Office, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -87,17 +88,29 @@ def test_a_forged_mail_says_nothing_of_whose_name_it_bears_and_stays_without_the
     assert (label(office, mail, turn_id="again").reason) == "label_corrected"
 
 
-def test_another_account_and_another_organisation_are_not_concerned(office: Office) -> None:
-    correct(office)
+@pytest.mark.parametrize("is_other_organisation", [False, True])
+def test_what_is_said_in_one_account_concerns_no_other(
+    office: Office, is_other_organisation: bool
+) -> None:
+    organisation = office.organisation
+    if is_other_organisation:
+        organisation = Organisation.objects.create(slug=f"o-{uuid4().hex[:8]}", name="Other")
     elsewhere = Account.objects.create(
-        organisation=office.organisation,
+        organisation=organisation,
         external_user_id="user-other",
         source="gmail",
         kind="mail",
         address="other@company.com",
     )
+    correct(office)
     LabelCorrection.objects.update(account=elsewhere)
+    # Of one's own, so that it is looked at all.
+    correct(office, **{"from": "bob@client.com"})
+
     assert outcome(office) == DONE
+    assert outcome(office, **{"from": "bob@client.com"}) == REFUSED
+    change(office, office.receive(), add=LABEL)
+    assert LabelCorrection.objects.get(account=elsewhere).lifted_at is None
 
 
 def test_what_a_person_says_while_the_account_is_stopped_counts(office: Office) -> None:
