@@ -34,7 +34,7 @@ PROBE_SECONDS = 30.0  # how long the one request that tries keeps the others out
 MAX_WAIT_SECONDS = 20.0
 MAX_BLOCK_SECONDS = 3_600.0
 USUAL_BLOCK_SECONDS = 1.0
-HANDFUL = 8
+HANDFUL = 16
 HAND_SECONDS = 1.0
 SHARE_OF_ROOM = 4  # of the burst that is left, the rest is for other processes
 

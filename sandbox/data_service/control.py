@@ -110,6 +110,11 @@ async def get_calls(request: Request) -> Response:
     return JSONResponse({"items": items, "has_more": len(items) == CALLS_PER_ANSWER})
 
 
+async def get_requests(request: Request) -> Response:
+    """How many requests for data came since the start, reads included."""
+    return JSONResponse({"requests": room(request).faults.requests})
+
+
 async def get_webhooks(request: Request) -> Response:
     return JSONResponse(outbox.counts(room(request).store))
 
@@ -268,6 +273,7 @@ ROUTES = (
     Route("/clock", put_clock, methods=["PUT"]),
     Route("/state", get_state, methods=["GET"]),
     Route("/calls", get_calls, methods=["GET"]),
+    Route("/requests", get_requests, methods=["GET"]),
     Route("/webhooks", get_webhooks, methods=["GET"]),
     Route("/incoming", get_incoming, methods=["GET"]),
     Route("/reset", reset, methods=["POST"]),

@@ -43,6 +43,7 @@ class Faults:
     """The faults that are switched on now."""
 
     def __init__(self, settings: FaultSettings) -> None:
+        self.requests = 0  # decided since the start
         self.set(settings)
 
     def set(self, settings: FaultSettings) -> None:
@@ -52,6 +53,7 @@ class Faults:
     def draw(self) -> Strike:
         """Decides one request. Every draw takes the same amount of chance, so that the seed
         fixes the sequence whatever the rates are."""
+        self.requests += 1
         limit, timeout, error, after, broken = (self._random.random() for _ in range(5))
         settings = self.settings
         if limit < settings.rate_limit_rate:

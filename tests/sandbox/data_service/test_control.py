@@ -240,3 +240,15 @@ def test_the_state_is_every_object_of_every_user(office: Client) -> None:
     )
     draft = office.post("/maya/drafts", {"body": "Hi"}).json()
     assert [one["id"] for one in office.control("GET", "/state")["maya"]["drafts"]] == [draft["id"]]
+
+
+def test_requests_for_data_are_counted_and_what_controls_the_sandbox_is_not(
+    office: Client,
+) -> None:
+    before = office.control("GET", "/requests")["requests"]
+
+    office.get("/maya/labels")
+    office.get("/maya/emails/nothing")
+    office.control("GET", "/calls")
+
+    assert office.control("GET", "/requests") == {"requests": before + 2}
