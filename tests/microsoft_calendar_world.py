@@ -344,6 +344,8 @@ class OutlookCalendar(FakeTracker):
                     yield {"id": place[1], "@removed": {"reason": "deleted"}}
                 continue
             if said["type"] == "exception":
+                if self.changed[place[0], said["seriesMasterId"]] < number:
+                    yield {"id": place[1], "@removed": {"reason": "deleted"}}
                 continue  # it comes with its series
             rows = list(self._occurrences(*place)) if said["recurrence"] else [(place, said)]
             inside = [

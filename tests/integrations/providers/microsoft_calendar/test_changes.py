@@ -11,7 +11,7 @@ from integrations.exceptions import RateLimited
 from integrations.models import CalendarMark, Delivery
 from integrations.network.gate import Gate
 from tests.integrations.providers.microsoft_calendar.box import Box
-from tests.microsoft_calendar_world import ADDRESS, TEAM, when
+from tests.microsoft_calendar_world import ADDRESS, OWN, TEAM, when
 from tests.tracker_world import Refuse
 
 pytestmark = pytest.mark.django_db
@@ -111,12 +111,40 @@ def test_one_of_a_series_that_somebody_moves_or_cancels_comes_by_itself(
     assert box.look() == []
     last = box.reader.event(f"{series}_20260323T100000Z")
     assert (last.status, last.series_id) == ("cancelled", series)
+    box.outlook.put("weekly", "Renamed")
+    # What was moved just now may be seen twice, and is stored once.
+    assert box.look() == [("updated", "Renamed"), ("updated", "Moved")]
 
     box.outlook.delete("weekly")
     assert sorted(box.look()) == sorted(
         ("deleted", id)
         for id in (series, f"{series}_20260316T100000Z", f"{series}_20260323T100000Z")
     )
+
+
+def test_one_of_a_series_of_which_nothing_else_is_said_is_found_by_its_series(box: Box) -> None:
+    box.outlook.put("weekly", "Weekly", weekly=True)
+    box.outlook.change_one("weekly", "2026-03-16", subject="Moved")
+    box.look()
+    series = box.id_of("Weekly")
+    one = box.outlook.events[OWN, "weekly-2026-03-16"]
+    box.outlook.put(one["id"], "Moved again")
+
+    assert box.look() == [("updated", "Moved again")]
+    assert box.reader.event(f"{series}_20260316T100000Z").title == "Moved again"
+    assert box.look() == []
+
+
+def test_a_series_is_asked_for_once_however_many_of_it_are_named(box: Box) -> None:
+    soon = at(timezone.now() + timedelta(days=3))
+    box.outlook.put("weekly", "Weekly", weekly=True, **soon)
+    box.look()
+    box.outlook.put("weekly", "Renamed")
+    reads = box.outlook.reads
+
+    assert box.look() == [("updated", "Renamed")]
+    # The calendars, what has changed, the series, and what was changed in it.
+    assert box.outlook.reads - reads == 4
 
 
 def test_not_so_fast_is_obeyed_and_said(box: Box) -> None:

@@ -65,6 +65,15 @@ def test_guests_hear_of_each_write_and_nobody_does_where_there_are_none(box: Box
     }
 
 
+def test_the_user_stays_where_they_are_named_among_the_guests(box: Box) -> None:
+    box.outlook.put("plan", "Plan", attendees=[guest(ADDRESS), guest(TOM)])
+    id = box.id_of("Plan")
+    box.writer.change_event(id, {"attendees": [ANN]}, revision=None, key="remit-1")
+
+    kept = box.outlook.events[OWN, "plan"]["attendees"]
+    assert [one["emailAddress"]["address"] for one in kept] == [ADDRESS, ANN]
+
+
 def test_a_lost_answer_is_found_by_the_mark_and_nothing_is_done_twice(box: Box) -> None:
     box.outlook.lose = 1
     with pytest.raises(Unavailable):
