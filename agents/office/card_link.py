@@ -1,5 +1,6 @@
 """Where the link of a message leads: to the card, for who may see it. It decides nothing."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -10,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from agents.office import console_access
@@ -19,8 +21,12 @@ from integrations.web import staff
 
 SEES = "guardrails.view_approval"
 UNKNOWN = "This link is none of Remit's, or what it leads to is not yours to decide."
-CHANGED = "This request has changed since the message was sent. What you see is what it is now."
-ENDED = "This request waits no longer: somebody has decided about it, or it has expired."
+CHANGED = gettext_noop(
+    "This request has changed since the message was sent. What you see is what it is now."
+)
+ENDED = gettext_noop(
+    "This request waits no longer: somebody has decided about it, or it has expired."
+)
 
 
 @require_safe
@@ -31,11 +37,20 @@ def view(request: HttpRequest, approval_id: UUID) -> HttpResponse:
     if first is None or not card_links.is_ours(approval_id, digest=digest, signature=signature):
         raise Http404(UNKNOWN)
     row = card_links.newest(first)
-    if row.digest != digest:
-        messages.warning(request, CHANGED)
-    elif row.state != Approval.State.PENDING or (row.expires_at and row.expires_at <= now()):
-        messages.info(request, ENDED)
+    with _speaking(request, row):
+        if row.digest != digest:
+            messages.warning(request, gettext(CHANGED))
+        elif row.state != Approval.State.PENDING or (row.expires_at and row.expires_at <= now()):
+            messages.info(request, gettext(ENDED))
     return redirect(_page(request.user, row))
+
+
+def _speaking(request: HttpRequest, row: Approval) -> AbstractContextManager[object]:
+    """In the language of the page that it leads to."""
+    if request.user.has_perm(SEES):
+        return nullcontext()
+    user_id = str(staff.own_user_id(request.user, row.organisation_id))
+    return console_access.speaking_to(request, row.organisation, user_id, zone="")
 
 
 def _met(user: Any) -> "QuerySet[Approval]":

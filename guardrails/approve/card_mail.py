@@ -12,9 +12,10 @@ from typing import Any
 from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Warning
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from guardrails.approve import card_links, card_text
+from guardrails.approve.speaking import fill
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
 from integrations.network import outgoing
 
@@ -22,8 +23,8 @@ MOST_CARDS = 10  # of one question in full; the page shows all of them
 # Of what programs that show plain text make links: what looks like a scheme, a host or a share.
 SCHEME = re.compile(r"(?<![^\W_])([a-z][a-z0-9+.-]*)[:：](?=\S)", re.IGNORECASE)  # noqa: RUF001
 DOT = re.compile(r"(?<=\S)[.。．｡](?=[^\W_])")  # noqa: RUF001
-CUT = "… The rest is on its page."
-TRIAL = "This is a trial. When an action waits for a person, its card comes here."
+CUT = gettext_noop("… The rest is on its page.")
+TRIAL = gettext_noop("This is a trial. When an action waits for a person, its card comes here.")
 SHARE = re.compile(r"(?<![^\s\"'(<=\[])[/\\]{2,}")
 
 
@@ -44,15 +45,19 @@ def is_superseded(*, app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 def subject(question: QuestionCard | None) -> str:
     """Remit's own words alone: not even an address, which a stranger can choose."""
     if question is None:
-        return "Remit will ask here"
+        return gettext("Remit will ask here")
     titles = ", ".join(dict.fromkeys(card.title for card in question.cards))
     number = len(question.cards)
-    return f"Remit asks a person: {titles}" + (f" ({number} actions)" if number > 1 else "")
+    if number > 1:
+        return fill(
+            "Remit asks a person: %(titles)s (%(number)s actions)", titles=titles, number=number
+        )
+    return fill("Remit asks a person: %(titles)s", titles=titles)
 
 
 def text(question: QuestionCard | None) -> str:
     if question is None:
-        return TRIAL
+        return gettext(TRIAL)
     return "\n\n".join(_parts(question))
 
 
@@ -69,7 +74,7 @@ def _parts(question: QuestionCard) -> Iterator[str]:
 def sections(question: QuestionCard | None) -> Iterator[tuple[str, str]]:
     """The same as `text` for channels that have buttons: each part, and where its button leads."""
     if question is None:
-        yield TRIAL, ""
+        yield gettext(TRIAL), ""
         return
     if len(question.cards) > 1:
         yield inert(question.heading), ""
@@ -82,19 +87,19 @@ def sections(question: QuestionCard | None) -> Iterator[tuple[str, str]]:
 
 def cut(text: str, *, most: int) -> str:
     """What decides comes first; what does not fit is on the card's page."""
-    return text if len(text) <= most else text[: most - len(CUT)] + CUT
+    rest = gettext(CUT)
+    return text if len(text) <= most else text[: most - len(rest)] + rest
 
 
 def _rest(question: QuestionCard) -> str:
     more = len(question.cards) - MOST_CARDS
-    return f"{more} more like these wait there." if more > 0 else ""
+    return fill("%(number)s more like these wait there.", number=more) if more > 0 else ""
 
 
 def way(card: ApprovalCard) -> str:
     """To the card's page, where a person decides after logging in."""
     if not settings.PUBLIC_URL:
-        here = gettext("Decide in the admin, under Inbox, Approvals. Its number: %(id)s")
-        return here % {"id": card.id}
+        return fill("Decide in the admin, under Inbox, Approvals. Its number: %(id)s", id=card.id)
     said = gettext("Log in and decide here (opening it decides nothing):")
     return f"{said}\n{_link(card)}"
 

@@ -9,11 +9,17 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, validate_email
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import get_language_info
 
 from guardrails.models.approvals import Approval
 from integrations.models import Account, Organisation
+from integrations.web.languages import LANGUAGES
 
 MOST_MINUTES = 7 * 24 * 60
+
+
+def spoken_choices() -> list[tuple[str, str]]:
+    return [(tag, str(get_language_info(tag)["name_local"])) for tag in LANGUAGES]
 
 
 class ApprovalRecipient(models.Model):
@@ -67,6 +73,13 @@ class ApprovalRecipient(models.Model):
     )
     time_zone = models.CharField(
         max_length=64, default="UTC", help_text="Of the quiet hours, for example Europe/Berlin."
+    )
+    language = models.CharField(
+        max_length=8,
+        choices=spoken_choices,
+        default="en",
+        db_default="en",
+        help_text="In which messages are. What people and programs wrote stays as it is.",
     )
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -24,7 +24,7 @@ COLOURS = {"Hears": "success", "Not reached": "warning", "Stopped": "danger"}
 LAST = 20
 FIELDS = (
     *("organisation", "account", "name", "kind", "new_address"),
-    *("after_minutes", "quiet_from", "quiet_until", "time_zone"),
+    *("after_minutes", "quiet_from", "quiet_until", "time_zone", "language"),
 )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from guardrails.approve import delegation
 from guardrails.approve.news import recipients
@@ -15,7 +16,7 @@ from integrations.web.authentication import OWN_CONSOLE
 
 MOST_DEVICES = 10  # of one person
 MOST_ORGANISATIONS = 20  # of which one person hears
-TOO_MANY = "You hear in ten browsers already. Switch it off in one of them first."
+TOO_MANY = gettext_noop("You hear in ten browsers already. Switch it off in one of them first.")
 
 
 def decides_for(user: Any, organisation_id: Any) -> str | None:
@@ -49,7 +50,9 @@ def offer(user: Any) -> dict[str, Any]:
     return {"push_key": settings.VAPID_PUBLIC_KEY, "push_known": known}
 
 
-def switch_on(user: Any, *, subscription: str, time_zone: str, by: str) -> None:
+def switch_on(
+    user: Any, *, subscription: str, time_zone: str, language: str = "en", by: str
+) -> None:
     """Have this browser show what waits for this person, and for nobody else. Doing it again
     changes nothing. Raises ValidationError with a sentence, audit.contracts.LedgerError."""
     try:
@@ -58,10 +61,10 @@ def switch_on(user: Any, *, subscription: str, time_zone: str, by: str) -> None:
         raise ValidationError(str(error)) from error
     wanted = set(_hears_of(user))
     if not wanted:
-        raise ValidationError("Nothing waits for your decision anywhere.")
+        raise ValidationError(gettext("Nothing waits for your decision anywhere."))
     mine = ApprovalRecipient.objects.filter(person=user)
     if mine.exclude(device=device).values("device").distinct().count() >= MOST_DEVICES:
-        raise ValidationError(TOO_MANY)
+        raise ValidationError(gettext(TOO_MANY))
     for row in ApprovalRecipient.objects.filter(device=device):
         if row.person_id == user.pk and row.stopped_at is None:
             wanted.discard(row.organisation_id)
@@ -75,6 +78,7 @@ def switch_on(user: Any, *, subscription: str, time_zone: str, by: str) -> None:
             person=user,
             device=device,
             time_zone=time_zone,
+            language=language,
         )
         recipients.save(row, address=subscription, by=by)
 

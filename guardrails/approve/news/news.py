@@ -22,6 +22,7 @@ from guardrails.approve.questions import group
 from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
 from integrations.exceptions import NotFound, NotPermitted, ProviderError
+from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
 State = ApprovalNotice.State
@@ -98,10 +99,11 @@ def _send_due(recipient: ApprovalRecipient, now: datetime) -> None:
         # Else nobody would have a say: it would expire before anybody heard of it.
         due = due.filter(approval__expires_at__lte=ends)
     ids = list(due.order_by("id").values_list("approval_id", flat=True)[:ANNOUNCED_AT_ONCE])
-    cards = list_cards(organisation_id=recipient.organisation_id, ids=ids) if ids else ()
-    for question in group(card for card in reversed(cards) if card.state == "pending"):
-        if not _send(recipient, question, now=now):
-            return  # the others would wait as long for the same server
+    with speaking(recipient.language):
+        cards = list_cards(organisation_id=recipient.organisation_id, ids=ids) if ids else ()
+        for question in group(card for card in reversed(cards) if card.state == "pending"):
+            if not _send(recipient, question, now=now):
+                return  # the others would wait as long for the same server
 
 
 def _send(recipient: ApprovalRecipient, question: QuestionCard, *, now: datetime) -> bool:
@@ -194,7 +196,8 @@ def try_out(recipient_id: UUID, *, now: datetime) -> None:
     if row is None:
         return
     try:
-        CHANNELS[Kind(row.kind)](recipients.target(row), None)
+        with speaking(row.language):
+            CHANNELS[Kind(row.kind)](recipients.target(row), None)
     except ProviderError as error:
         _note_failure(row, ApprovalNotice.objects.none(), error, now=now)
         return

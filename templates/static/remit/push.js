@@ -33,7 +33,8 @@ async function current(registration) {
 
 async function tell(url, body) {
   const headers = { "Content-Type": "application/json", "X-CSRFToken": box.dataset.csrf };
-  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const language = document.documentElement.lang; // of the page, and so of what is sent
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ ...body, language }) });
   const said = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(said.error?.message ?? gettext("You are not logged in any more. Reload this page."));
 }

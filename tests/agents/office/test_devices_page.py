@@ -52,6 +52,23 @@ def test_one_click_on_and_one_off() -> None:
     assert not ApprovalRecipient.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "stored", "said"),
+    [
+        ("de", "de", "Nirgends wartet etwas auf deine Entscheidung."),
+        ("en-gb", "en", "Nothing waits for your decision anywhere."),
+        (None, "en", "Nothing waits for your decision anywhere."),
+    ],
+)
+def test_it_speaks_the_language_of_the_page(given: str | None, stored: str, said: str) -> None:
+    switch_on(log_in("ann", "change_approval"), language=given)
+
+    assert ApprovalRecipient.objects.get().language == stored
+    status, answer = switch_on(log_in("eve", "view_approval"), language=given)
+    assert (status, json.loads(answer)["error"]["message"]) == (400, said)
+    assert ApprovalRecipient.objects.get().person.username == "ann"  # type: ignore[union-attr]
+
+
 def test_nobody_switches_off_what_is_another_persons() -> None:
     switch_on(log_in("ann", "change_approval"))
     device = ApprovalRecipient.objects.get().device

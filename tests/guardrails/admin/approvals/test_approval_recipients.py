@@ -40,7 +40,7 @@ def installation(settings: Settings) -> None:
 
 def save(client: Client, organisation: Organisation, pk: Any = None, **given: str) -> str:
     fields = {"name": "Desk", "kind": "slack", "new_address": SECRET, "after_minutes": "0"}
-    sent = {"organisation": organisation.pk, "time_zone": "UTC"} | fields | given
+    sent = {"organisation": organisation.pk, "time_zone": "UTC", "language": "en"} | fields | given
     address = reverse(f"{NAME}_change", args=[pk]) if pk else reverse(f"{NAME}_add")
     return client.post(address, sent, follow=True).content.decode()
 

@@ -18,6 +18,12 @@ def person(office: Office, name: str, *rights: str, own: str = "") -> User:
     return User.objects.get(pk=user.pk)
 
 
-def switch_on(user: User, browser: Browser, time_zone: str = "UTC") -> None:
+def switch_on(user: User, browser: Browser, time_zone: str = "UTC", language: str = "en") -> None:
     by = f"operator:{user.get_username()}"
-    devices.switch_on(user, subscription=browser.subscription, time_zone=time_zone, by=by)
+    devices.switch_on(
+        user,
+        subscription=browser.subscription,
+        time_zone=time_zone,
+        language=language,
+        by=by,
+    )

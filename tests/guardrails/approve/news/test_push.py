@@ -72,6 +72,25 @@ def test_the_browser_alone_reads_what_waits_and_comes_to_its_card(
     assert states() == ["sent"]
 
 
+def test_it_is_in_the_language_of_the_page_that_had_the_button(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    switch_on(person(office, "ann"), browser, language="de")
+    try_out(ApprovalRecipient.objects.get().id, now=timezone.now())
+    announce(now=timezone.now())
+
+    trial, said = map(browser.read, receiver.taken)
+    assert (trial["title"], trial["body"]) == (
+        "Hier wird Remit fragen",
+        "Das ist ein Versuch. Wenn eine Aktion auf einen Menschen wartet, kommt ihre Karte "
+        "hierher.",
+    )
+    assert said["title"] == "Remit fragt einen Menschen: Eine Mail senden"
+    assert said["body"].startswith("An ada@client[.]com senden")
+    assert said["body"].endswith("… Der Rest steht auf ihrer Seite.")
+    assert len(said["body"]) == 300
+
+
 def test_a_trial_asks_nothing_and_leads_nowhere(
     office: Office, receiver: Receiver, browser: Browser
 ) -> None:
