@@ -135,8 +135,7 @@ def _details(account: Account | None, waiting: ShadowPolicy | None) -> dict[str,
         "problem": problem,
         "presets": [
             (
-                name,
-                about,
+                preset,
                 urlencode(
                     {
                         "account": account.pk,
@@ -146,7 +145,7 @@ def _details(account: Account | None, waiting: ShadowPolicy | None) -> dict[str,
                     }
                 ),
             )
-            for name, about in presets.list_for(account).items()
+            for name, preset in presets.list_for(account).items()
         ],
         "has_policy": bool(policy),
         "waiting": waiting,

@@ -1,6 +1,7 @@
 """Ready-made policy that operators start from."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import resources
 from uuid import UUID
 
@@ -38,16 +39,20 @@ def load(name: str) -> str:
     return FOLDER.joinpath(f"{name}.yaml").read_text("utf-8")
 
 
-def list_for(account: Account) -> dict[str, str]:
-    """The presets that fit an account of this source: what each is for, by name."""
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """What a preset is called and what it is for, as the first line of its file has both."""
+
+    title: str
+    about: str
+
+
+def list_for(account: Account) -> dict[str, Preset]:
+    """The presets that fit an account of this source, by name."""
     default = default_for(account.source)
     names = sorted(list_names(), key=lambda name: (name != default, name))
     texts = {name: load(name) for name in names}
-    return {
-        name: text.partition("\n")[0].removeprefix("# ")
-        for name, text in texts.items()
-        if _fits(account, read(text))
-    }
+    return {name: _describe(text) for name, text in texts.items() if _fits(account, read(text))}
 
 
 def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
@@ -78,6 +83,11 @@ def thread_status(*, account_id: UUID, labels: Iterable[Named]) -> TargetGroup:
                 defaults={"name": name, "group": group},
             )
     return group
+
+
+def _describe(text: str) -> Preset:
+    title, _, about = text.partition("\n")[0].removeprefix("# ").partition(": ")
+    return Preset(title=title, about=about)
 
 
 def _fits(account: Account, policy: PolicyFile) -> bool:

@@ -41,7 +41,7 @@ def test_from_a_new_account_to_a_changed_policy(
 
     expect(page.get_by_text("Nothing is permitted.")).to_be_visible()
     assert fits(page)
-    page.get_by_role("link", name="careful-mailbox").click()
+    page.get_by_role("link", name="A careful mailbox").click()
     expect(page.get_by_text("Allowed action “Archive a mail” added")).to_be_visible()
     assert fits(page)
     page.get_by_role("button", name="Apply").click()

@@ -71,7 +71,7 @@ def test_newsletters_are_labelled_on_their_own(
     walk.click(walk.link("Set up"))
     walk.click(page.get_by_label("Newsletter"))
     walk.click(walk.button("Save"))
-    walk.click(walk.link("careful-mailbox"))
+    walk.click(walk.link("A careful mailbox"))
     walk.click(walk.button("Choose this preset"))
     walk.click(walk.button("Switch on: Label a mail"))
     expect(page.get_by_role("button", name="Ask again: Label a mail")).to_be_visible()

@@ -38,6 +38,18 @@ DECISIONS: list[tuple[list[Json], str]] = [
         "Nothing was done:\n- User Auth: not known whether it happened.",
     ),
     (
+        [decision("User Auth", status="pending", result=None)],
+        "Your yes counts:\n- User Auth: it waits for one more person's yes.",
+    ),
+    (
+        [
+            decision("Single sign-on", decision="edited", status="pending", result=None),
+            decision("User Auth", status="pending", result=None),
+        ],
+        "Changed:\n- Single sign-on: it waits for your confirmation as you changed it.\n"
+        "- User Auth: it waits for one more person's yes.",
+    ),
+    (
         [
             {"type": "archive", "description": "Archive: “Offer”", "decision": "confirmed"}
             | {"status": "noop"},

@@ -21,6 +21,8 @@ _SAID: dict[Language, dict[str, str]] = {
         "some": "{done} of {actions} done:",
         "rejected": "{what}: you rejected it.",
         "pending": "{what}: it waits for your confirmation as you changed it.",
+        "agreed": "Your yes counts:",
+        "second": "{what}: it waits for one more person's yes.",
         "noop": " (it was already like that)",
         "refused": "{what}: refused. {why}",
         "failed": "{what}: failed. {why}",
@@ -35,6 +37,8 @@ _SAID: dict[Language, dict[str, str]] = {
         "some": "{done} von {all} erledigt:",
         "rejected": "{what}: Sie haben es abgelehnt.",
         "pending": "{what}: So geändert wartet es auf Ihre Bestätigung.",
+        "agreed": "Ihr Ja zählt:",
+        "second": "{what}: Es wartet noch auf das Ja eines weiteren Menschen.",
         "noop": " (es war schon so)",
         "refused": "{what}: abgelehnt.",
         "failed": "{what}: fehlgeschlagen.",
@@ -49,6 +53,8 @@ _SAID: dict[Language, dict[str, str]] = {
         "some": "{done} sur {all} faits :",
         "rejected": "{what} : vous l'avez refusé.",
         "pending": "{what} : ainsi modifié, cela attend votre confirmation.",
+        "agreed": "Votre oui compte :",
+        "second": "{what} : cela attend encore le oui d'une autre personne.",
         "noop": " (c'était déjà ainsi)",
         "refused": "{what} : refusé.",
         "failed": "{what} : échoué.",
@@ -63,6 +69,8 @@ _SAID: dict[Language, dict[str, str]] = {
         "some": "{done} de {all} hechos:",
         "rejected": "{what}: usted lo rechazó.",
         "pending": "{what}: así cambiado, espera su confirmación.",
+        "agreed": "Su sí cuenta:",
+        "second": "{what}: espera todavía el sí de otra persona.",
         "noop": " (ya estaba así)",
         "refused": "{what}: rechazado.",
         "failed": "{what}: falló.",
@@ -78,8 +86,10 @@ def describe_decisions(transcript: Transcript) -> str:
     tasks = all(as_text(d.get("type")) == "create_jira_task" for d in decisions)
     if len(done) == len(decisions):
         head = "tasks" if tasks else "done"
-    elif not done and any(d.get("status") == "pending" for d in decisions):
+    elif not done and any(_waits(d) and d.get("decision") == "edited" for d in decisions):
         head = "changed"
+    elif not done and any(_waits(d) for d in decisions):
+        head = "agreed"
     elif not done:
         head = "nothing"
     else:
@@ -100,13 +110,19 @@ def _happened(decision: Json) -> bool:
     )
 
 
+def _waits(decision: Json) -> bool:
+    """As the person changed it; or for another one's yes, where theirs is the first of two."""
+    return decision.get("status") == "pending"
+
+
 def _line(decision: Json, language: Language) -> str:
     said, what = _SAID[language], _what(decision, language)
     status = as_text(decision.get("status"))
     if decision.get("decision") == "rejected":
         return said["rejected"].format(what=what)
-    if status == "pending":
-        return said["pending"].format(what=what)
+    if _waits(decision):
+        is_changed = decision.get("decision") == "edited"
+        return said["pending" if is_changed else "second"].format(what=what)
     if _happened(decision):
         key = quoted(as_text(as_object(decision.get("result")).get("task_key")))
         so_already = said["noop"] if status == "noop" else ""

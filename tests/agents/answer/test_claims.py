@@ -62,6 +62,7 @@ def test_a_claim_without_its_action_is_found(text: str) -> None:
         "Created on 3 May by Ann.",
         "Termin am Mittwoch um 10 Uhr, verschoben auf Donnerstag.",
         "Changed:\n- Single sign-on: it waits for your confirmation as you changed it.",
+        "Your yes counts:\n- Single sign-on: it waits for one more person's yes.",
         "",
     ],
 )

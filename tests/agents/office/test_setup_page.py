@@ -91,7 +91,7 @@ def test_each_step_follows_from_the_rows_and_the_next_one_is_named(office: Offic
 def choose(client: Client, account: Account, preset: str) -> ShadowPolicy:
     """Follow the link of a preset and press its one button."""
     page = client.get(reverse("setup"), {"account": str(account.pk)})
-    query = next(link for name, _, link in page.context["presets"] if name == preset)
+    query = next(link for one, link in page.context["presets"] if one.title == preset)
     address = f"{reverse('admin:guardrails_policy_import')}?{query}"
     shown = client.get(address)
     assert ">Apply<" not in shown.content.decode()
@@ -108,14 +108,14 @@ def modes(account: Account) -> dict[str, str]:
 
 def test_rules_wait_until_one_action_is_switched_on_and_all_else_asks(office: Office) -> None:
     client, account = log_in_superuser("olga"), office.mailbox
-    first = choose(client, account, "careful-mailbox")
+    first = choose(client, account, "A careful mailbox")
     assert steps(client, account)["preset"]
     assert modes(account) == {}
     wish = office.request("archive", {"email_id": office.receive()})
     assert execute(wish).status == "refused"
 
     # Rules that were chosen anew meanwhile are not those that were looked at.
-    waiting = choose(client, account, "new-account-mail")
+    waiting = choose(client, account, "A new mailbox")
     press(client, account, step="switch", action="archive", on="1", waiting=str(first.pk))
     assert modes(account) == {}
 
@@ -136,8 +136,8 @@ def test_rules_of_a_calendar_wait_until_they_are_switched_on(
     office: Office, asks: str, mode: str
 ) -> None:
     client, account = log_in_superuser("olga"), office.diary
-    first = choose(client, account, "new-account-calendar")
-    waiting = choose(client, account, "new-account-calendar")
+    first = choose(client, account, "A new calendar")
+    waiting = choose(client, account, "A new calendar")
     assert steps(client, account) == {"connect": True, "preset": True, "switch": False}
     press(client, account, step="live", asks_first=asks, waiting=str(first.pk))
     assert modes(account) == {}
@@ -151,7 +151,7 @@ def test_rules_of_a_calendar_wait_until_they_are_switched_on(
 
 def test_what_is_picked_later_counts_for_rules_that_wait(office: Office) -> None:
     client, account = log_in_superuser("olga"), office.mailbox
-    waiting = choose(client, account, "careful-mailbox")
+    waiting = choose(client, account, "A careful mailbox")
     PastRun.objects.create(
         account=account, is_trial=True, last=100, policy=waiting.content, state="done"
     )

@@ -259,6 +259,19 @@ def test_every_preset_can_be_applied(office: Office, name: str) -> None:
     )
 
 
+def test_a_preset_has_a_title_and_says_what_it_is_for(office: Office) -> None:
+    accounts = (office.mailbox, office.tracker, office.diary, office.drive, office.servers)
+    found = {name: one for account in accounts for name, one in presets.list_for(account).items()}
+
+    assert found.keys() == {*presets.list_names()}
+    assert found["careful-mailbox"].title == "A careful mailbox"
+    assert found["careful-mailbox"].about == (
+        "nothing leaves and nothing disappears without a person."
+    )
+    assert len({one.title for one in found.values()}) == len(found)
+    assert all(1 < len(one.title) < 45 and one.about.endswith(".") for one in found.values())
+
+
 def test_an_unknown_preset_is_named() -> None:
     with pytest.raises(PolicyFileError, match="careful-mailbox"):
         presets.load("../models")
