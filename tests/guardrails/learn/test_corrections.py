@@ -153,6 +153,34 @@ def test_a_label_that_a_person_put_on_is_theirs_to_take_off(office: Office) -> N
     assert outcome(office) == DONE
 
 
+def test_what_the_user_asked_for_in_a_chat_is_theirs_to_take_off(office: Office) -> None:
+    mail = office.receive()
+    label(office, mail, trigger="chat")
+    change(office, mail, remove=LABEL)
+    assert outcome(office) == DONE
+
+
+def test_who_puts_it_back_on_the_very_mail_lifts_it(office: Office) -> None:
+    mail = correct(office)
+    assert outcome(office) == REFUSED
+    change(office, mail, add=LABEL)
+    assert outcome(office) == DONE
+    change(office, mail, remove=LABEL)
+    assert outcome(office) == REFUSED
+
+
+def test_a_state_of_a_thread_corrects_nothing(office: Office) -> None:
+    group = TargetGroup.objects.create(
+        account=office.mailbox, name="Status", cardinality=TargetGroup.Cardinality.SINGLE
+    )
+    office.list_target("classify", "label", "label_to_reply", "To Reply", group=group)
+    office.list_target("classify", "label", "label_awaiting_reply", "Awaiting Reply", group=group)
+    mail = office.receive()
+    assert label(office, mail, "label_to_reply").status == "succeeded"
+    change(office, mail, remove="label_to_reply")
+    assert not LabelCorrection.objects.filter(account=office.mailbox).exists()
+
+
 def test_weeks_later_nothing_is_a_correction(office: Office) -> None:
     mail = office.receive()
     label(office, mail)
