@@ -66,7 +66,7 @@ class World:
         return subprocess.Popen(
             command,
             cwd=corpus.PROJECT,
-            env=os.environ | environment,
+            env={**os.environ, "MALLOC_ARENA_MAX": "2", **environment},  # as it is deployed
             stdout=self.log,
             stderr=self.log,
             start_new_session=True,

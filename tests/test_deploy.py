@@ -84,7 +84,8 @@ def test_compose_and_systemd_start_the_same_program(service: str) -> None:
     command = shlex.join(compose()[service]["command"])
     assert command.startswith(f"python {COMMANDS[service]}")
     assert f"/python {COMMANDS[service]}" in unit["Service"]["ExecStart"]
-    assert f"REMIT_PROCESS={service} " in unit["Service"]["Environment"]
+    assert f"REMIT_PROCESS={service} MALLOC_ARENA_MAX=2 " in unit["Service"]["Environment"]
+    assert "MALLOC_ARENA_MAX=2 " in (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     assert unit["Service"]["EnvironmentFile"] == f"/etc/remit/{service}.env"
     assert (unit["Service"]["User"] == "remit-sealer") == (service == "sealer")
 

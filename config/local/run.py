@@ -60,7 +60,9 @@ def start(plan: Plan, children: Children, secrets: dict[str, str]) -> None:
 
 def _remit(name: str, command: tuple[str, ...]) -> Program:
     """A program of Remit itself, with the secrets that it needs."""
-    return Program(name, command, {"REMIT_PROCESS": name}, needs=local_secrets.NEEDS[name])
+    # With an arena for each thread, glibc keeps what every thread ever needed for an export.
+    environment = {"REMIT_PROCESS": name, "MALLOC_ARENA_MAX": "2"}
+    return Program(name, command, environment, needs=local_secrets.NEEDS[name])
 
 
 def _web(name: str, listener: socket.socket) -> Program:
