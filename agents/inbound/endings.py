@@ -27,11 +27,11 @@ class End:
     def store(self, ending: Turn.Ending) -> None:
         """Unless it came with the last step. Raises LeaseLost."""
         if not self.is_stored:
-            with self.around(ending):
+            with self.committing(ending):
                 pass
 
     @contextmanager
-    def around(self, ending: Turn.Ending) -> Iterator[None]:
+    def committing(self, ending: Turn.Ending) -> Iterator[None]:
         """A transaction with what the block stores and then the end. Raises LeaseLost."""
         changes = metadata.find_own_changes(self.account, self.left)
         with transaction.atomic():

@@ -221,7 +221,7 @@ def _work(
         steps=steps,
         payer=person.payer(lease.turn_id, account=mail.account),
         deadline=deadline,
-        around_reply=lambda: end.around(Turn.Ending.REPLY),
+        around_reply=lambda: end.committing(Turn.Ending.REPLY),
     )
     if found:
         act_on_pattern(run, found, mail, counts=past is None or not past.is_trial)

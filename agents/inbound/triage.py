@@ -148,7 +148,7 @@ def _work(lease: Lease, arrival: Arrival, brief: Brief, deadline: Deadline) -> N
         steps=steps,
         payer=person.payer(lease.turn_id, account=account),
         deadline=deadline,
-        around_reply=lambda: end.around(_replied(steps)),
+        around_reply=lambda: end.committing(_replied(steps)),
     )
     if isinstance(loop.run_agent(run), Reply):
         end.store(_replied(steps))

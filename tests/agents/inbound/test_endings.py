@@ -30,7 +30,7 @@ def add_step(end: End) -> None:
 
 
 def test_a_turn_ends_once_with_its_last_step(end: End) -> None:
-    with end.around(Turn.Ending.REPLY):
+    with end.committing(Turn.Ending.REPLY):
         add_step(end)
 
     end.store(Turn.Ending.LIMIT)
@@ -42,7 +42,7 @@ def test_a_turn_ends_once_with_its_last_step(end: End) -> None:
 
 def test_a_turn_that_cannot_end_keeps_nothing_that_came_with_the_end(end: End) -> None:
     def lose_the_lease_after_a_step() -> None:
-        with end.around(Turn.Ending.REPLY):
+        with end.committing(Turn.Ending.REPLY):
             add_step(end)
             Turn.objects.update(lease_owner=uuid4())
 
