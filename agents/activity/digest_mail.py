@@ -163,7 +163,7 @@ def _parts(found: Day, page: str) -> Iterator[str]:
         first = gettext("The first %(number)d:") % {"number": len(found.waiting)}
         yield f"{waits} {first}" if found.waits > len(found.waiting) else waits
     for card in found.waiting:
-        yield f"{_indented(card.heading)}\n{way(card)}"
+        yield "\n".join([*map(_indented, filter(None, (card.heading, card.about))), way(card)])
     for part in found.parts:
         yield "\n".join(_part(part))
     if page:

@@ -25,7 +25,8 @@ from agents import tasks
 from agents.models import PastMail, PastRun
 from agents.past import figures, runs
 from agents.past.runs import AlreadyOpen, Wanted
-from integrations.models import Account
+from guardrails.facts.text import visible
+from integrations.models import Account, ProviderResource
 from integrations.ports.registry import writable
 from integrations.web import staff
 from integrations.web.admin_lists import NewestFirst
@@ -61,6 +62,8 @@ LEFT_OUT = {
     "duplicate_item": "worked through before",
 }
 OFFERED = {"INBOX": "Inbox", "STARRED": "Starred"}
+# No run is over mail that lies there.
+NOT_OFFERED = frozenset({"SENT", "DRAFT", "TRASH", "SPAM"})
 
 
 class StartForm(forms.Form):
@@ -96,7 +99,7 @@ class StartForm(forms.Form):
 
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
-        self._names = figures.name_places(account.pk) | OFFERED
+        self._names = name_places(account.pk)
         counts = mails.count_labels(account.pk)
         named = sorted((self._names[one], one) for one in counts if one in self._names)
         self.fields["folder"].choices = [  # type: ignore[attr-defined]  # a choice field's
@@ -268,6 +271,15 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
         }
 
 
+def name_places(account_id: UUID) -> dict[str, str]:
+    """What labels and folders of the mailbox are called, by id, whether a policy lists them or not:
+    it is tried before anything is permitted. Two queries."""
+    rows = ProviderResource.objects.filter(account_id=account_id, resource_type__in=figures.PLACES)
+    named = {id: visible(name, limit=80) for id, name in rows.values_list("external_id", "name")}
+    listed = figures.name_places(account_id)
+    return {id: name for id, name in (named | listed | OFFERED).items() if id not in NOT_OFFERED}
+
+
 def staff_key(request: HttpRequest) -> UUID | None:
     """The account that the address names; None where it names none."""
     try:
@@ -291,8 +303,8 @@ def _why(reason: str) -> str:
 
 
 def _logged(mail: PastMail, names: Mapping[str, str]) -> dict[str, Any]:
-    done = [figures.describe(one, names) for one in (mail.turn.actions if mail.turn else ())]
-    said = ", ".join(": ".join(filter(None, one)) for one in done) or "Nothing to do"
+    done = [figures.say(one, names) for one in (mail.turn.actions if mail.turn else ())]
+    said = ", ".join(done) or "Nothing to do"
     return {
         "mail": figures.head(mail),
         "at": mail.finished_at,

@@ -23,6 +23,9 @@ from audit.ledger.sentences import name_action
 from guardrails.approve.cards import list_cards
 from integrations.llm.completions import dollars
 
+WOULD = {"succeeded": "would do", "noop": "so already", "pending": "would ask"}
+"""What a trial found of an action, by the status that it would have had."""
+
 Calls = Mapping[int, Sequence[ToolCall]]
 Steps = Mapping[UUID | None, Sequence[Step]]
 
@@ -35,6 +38,7 @@ def context(turn: Turn) -> dict[str, Any]:
     steps: dict[UUID | None, list[Step]] = {}
     for row in Step.objects.filter(turn=turn).order_by("number"):
         steps.setdefault(row.parent_call_id, []).append(row)
+    only_tried = turn.kind == Turn.Kind.TRIAL
     names = {call.name for each in calls.values() for call in each}
     suggesting = [turn.id] if names & {ANSWER, TRIAGE} else []
     waiting = list_cards(
@@ -55,7 +59,8 @@ def context(turn: Turn) -> dict[str, Any]:
         "suggested": list(map(timeline.reveal, load_suggested(suggesting).get(turn.id, ())))
         if suggesting
         else [],
-        "actions_done": actions(turn),
+        "only_tried": only_tried,
+        "actions_done": tried(turn) if only_tried else actions(turn),
         "waiting": [
             {
                 "description": timeline.reveal(card.description),
@@ -251,6 +256,19 @@ def actions(turn: Turn) -> list[dict[str, Any]]:
         )
     known = {str(row.action_id) for row in rows}
     return [*found, *(_decided_here(decided[id]) for id in decided if id not in known)]
+
+
+def tried(turn: Turn) -> list[dict[str, Any]]:
+    """What a trial would have done: no row of the ledger has it, and nothing is to be undone."""
+    return [
+        {
+            "description": timeline.reveal(action["description"]),
+            "sentence": timeline.reveal(action.get("sentence") or ""),
+            "status": WOULD.get(action["status"], "would be refused"),
+            "verdict": "Nothing was done: it was only tried.",
+        }
+        for action in turn.actions
+    ]
 
 
 def _decided_here(action: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,16 +27,19 @@ COUNTS_AS = {
     "noop": NOTHING,
     "pending": ASKED,
 }
+# What is said of one that was not simply done, or would be.
+BECAME = {NOTHING: "so already", ASKED: "asks a person", REFUSED: "refused"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A mail in one line, with the turn that says all about it."""
+    """A mail in one line, with the turn that says all about it, and what became of the action."""
 
     sender: str
     subject: str
     occurred_at: datetime
     turn_id: UUID | None
+    became: str = ""
 
 
 @dataclass(kw_only=True)
@@ -125,7 +128,7 @@ def count(run: PastRun) -> Figures:
             if counted in (ASKED, REFUSED):
                 line.reasons[action["sentence"]] += 1
             if len(line.examples) < EXAMPLES:
-                line.examples.append(head(mail))
+                line.examples.append(head(mail, became=BECAME.get(counted, "")))
     return Figures(
         lines=tuple(sorted(lines.values(), key=lambda one: (-one.counts.total(), one.title))),
         looked_at=looked_at,
@@ -148,13 +151,21 @@ def name_places(account_id: UUID) -> dict[str, str]:
     return dict(rows.values_list("external_id", "name"))
 
 
-def head(mail: PastMail) -> Head:
+def head(mail: PastMail, *, became: str = "") -> Head:
     return Head(
         sender=visible(mail.sender, limit=80),
         subject=visible(mail.subject, limit=120) or "(no subject)",
         occurred_at=mail.occurred_at,
         turn_id=mail.turn_id,
+        became=became,
     )
+
+
+def say(action: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """An action in a few words, and what became of it where it was not simply done."""
+    became = BECAME.get(COUNTS_AS.get(action["status"], REFUSED), "")
+    said = ": ".join(filter(None, describe(action, names)))
+    return f"{said} ({became})" if became else said
 
 
 def describe(action: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, str]:

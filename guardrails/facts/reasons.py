@@ -83,7 +83,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("too_many_asks", "Too many actions are already waiting for a person."),
     Reason(
         "too_many_asks_about_it",
-        "Too many questions about the same mail, file or person are waiting already.",
+        "A person was asked often enough about the same mail, file or person.",
     ),
     Reason("too_many_asks_waiting", "Too many questions are waiting for this user already."),
     Reason("already_so", "Nothing to do: it is already like this."),

@@ -27,6 +27,14 @@ CHECKS: Mapping[str, str] = {
     "reach": "A mail may set this off",
     "harm": "It neither hides nor destroys anything",
     "own item": "It stays in the thread of the mail that set it off",
+    "nobody else": "Nobody else hears of it",
+    "others": "It is for somebody else than the user",
+    "strangers": "It is known whether the user has written to the receivers",
+    "attached by a person": "No mail has it attach anything",
+    "attached": "What is attached exists in this account",
+    "attached own": "What is attached is the user's own",
+    "command": "A person gave the command",
+    "unchanged": "It is as it was left",
     "asking": "A person may be asked",
     "seals": "The ledger is sealed",
 }
@@ -37,6 +45,8 @@ ABOUT_PATH: Mapping[str, str] = {
     "attended": "Somebody reads what the receiver gets",
     "one reader": "The receiver is no mailing list",
     "provider has": "The listed target is unchanged at the provider",
+    "no correction": "No person took it off mail of this sender",
+    "role of": "Somebody said that this reader may do so much",
 }
 # What would have to change for a refused action to be permitted.
 REMEDIES: Mapping[str, str] = {
@@ -55,6 +65,7 @@ REMEDIES: Mapping[str, str] = {
     "audience_unknown": "The provider would have to say who can see it.",
     "receiver_not_in_thread": "The receiver would have to have written in this thread, with a "
     "proved sender; or a person would have to ask for it.",
+    "label_corrected": "A person would have to label such mail so by hand, or in a chat.",
     "target_not_listed": "The target would have to be listed for this action.",
     "target_changed": "Somebody would have to look at the listed target: it has a new name at "
     "the provider, or it is gone.",
@@ -72,7 +83,8 @@ REMEDIES: Mapping[str, str] = {
     "proved; or a person would have to ask for it.",
     "too_many_asks": "The actions that wait would have to be decided first.",
     "too_many_asks_about_it": "What waits about the same mail, file or person would have to be "
-    "decided first, or the user would have to ask for it in words of their own.",
+    "decided first; where nothing waits, a day would have to pass. Or the user would have to ask "
+    "for it in words of their own.",
     "too_many_asks_waiting": "What waits for this user would have to be decided first.",
     "second_yes_missing": "Another person would have to say yes too.",
     "changed_since_asked": "The person would have to be asked again, about what it is now.",

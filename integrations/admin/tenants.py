@@ -371,7 +371,10 @@ class ProviderResourceAdmin(ReadOnlyAdmin):
     list_display = ("called", "resource_type", "external_id", "account", "created_at")
     list_filter = (("account", AutocompleteFilter), "resource_type")
     list_select_related = ("account",)
-    ordering = ("account__external_user_id", "account__source", "resource_type", "name", "pk")
+    ordering = (
+        *("account__external_user_id", "account__source", "resource_type"),
+        *("name", "external_id", "pk"),
+    )
     search_fields = ("name", "external_id")
     search_help_text = "A part of the name, or of the id at the provider"
     fields = ("account", "resource_type", "external_id", "name", "details", "created_at")

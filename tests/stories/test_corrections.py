@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 
 from agents.models import Turn
 from agents.past import figures
 from audit.models import ExecutedAgentAction
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import LabelCorrection
+from tests.clients import log_in_superuser, read_page
 from tests.model_server import calls
 from tests.office import Office
 from tests.stories.steps import classify, scripted
@@ -67,13 +70,21 @@ def test_what_a_person_took_off_stays_off_until_they_put_it_on_themselves(office
 
     assert refused == [REFUSED]
     sentence = (
-        f"A person took this label off mail of this sender. That was on {today:%Y-%m-%d}. "
+        "A person took this label off mail of this sender. "
+        f"It was “Invoices”, on {today:%Y-%m-%d}. "
         "Label it so yourself again, and it counts as before."
     )
     assert sentence in heard
     assert Turn.objects.get(item_source_id="third").actions[0]["sentence"] == sentence
     assert len(office.calls()) == written
     assert office.mail("third")["labels"] == ["INBOX", "UNREAD"]
+    turn = Turn.objects.get(item_source_id="third")
+    row = ExecutedAgentAction.objects.get(run_id=str(turn.id))
+    why = read_page(
+        log_in_superuser("ines"), reverse("admin:guardrails_policy_why", args=[row.action_id])
+    )
+    assert "No person took it off mail of this sender: label id" in why
+    assert "A person would have to label such mail so by hand, or in a chat." in why
     # Who only bears the name, writes otherwise or through a list is not like it.
     forged: dict[str, Any] = {"authentication": PASSED | {"dmarc": "fail"}}
     assert insist(office, "forged", **forged)[0] == DONE
@@ -106,13 +117,16 @@ def test_a_run_over_past_mail_and_a_trial_of_one_respect_it(office: Office) -> N
     written = len(office.calls())
     params = {"email_id": "second", "label_id": LABEL}
     wish = calls(("classify", params))
-    found = []
+    client, found = log_in_superuser("ines"), []
     for is_trial in (True, False):
         with scripted({READER: [wish, "Done."]}):
             run = start(office, last=1, is_trial=is_trial)
             office.drain()
         [line] = figures.count(run).lines
         found.append((dict(line.counts), line.why))
+        page = read_page(client, reverse("admin:agents_pastrun_change", args=[run.id]))
+        assert page.count("Label a mail: Invoices (refused)") == 1  # the log
+        assert f"{timezone.now():%Y-%m-%d} (refused)</li>" in page  # the example
 
     sentence = SENTENCES["label_corrected"]
     for counts, [(why, number)] in found:

@@ -17,11 +17,17 @@ from agents.past import figures, runs, work
 from agents.past.runs import AlreadyOpen, Wanted
 from audit.models import ExecutedAgentAction
 from guardrails.facts.facts import SENT
-from guardrails.models import AllowedAction, Approval, AssistantDraft, LearnedPattern
+from guardrails.models import (
+    AllowedAction,
+    AllowedActionOption,
+    Approval,
+    AssistantDraft,
+    LearnedPattern,
+)
 from guardrails.policies import files as policy_files, shadow
 from guardrails.policies.changes import Author
 from integrations.accounts.reads import mail_reader
-from integrations.models import Account
+from integrations.models import Account, ProviderResource
 from tests.clients import log_in_superuser
 from tests.model_server import calls
 from tests.office import Office
@@ -36,6 +42,10 @@ def start(office: Office, **wanted: object) -> PastRun:
     account = office.account("maya", "gmail")
     given = Wanted(**{"last": 500, **wanted})  # type: ignore[arg-type]
     return PastRun.objects.get(id=tasks.start_past_run(account, given, by="operator:o"))
+
+
+def is_done(action: dict[str, Any]) -> bool:
+    return bool(action["status"] == "succeeded")
 
 
 def take_back() -> list[UUID]:
@@ -66,6 +76,12 @@ def test_a_trial_says_what_would_be_done_and_changes_nothing(office: Office) -> 
     assert not AssistantDraft.objects.exists()
     assert LearnedPattern.objects.get(state="approved").hits == hits
     assert set(Turn.objects.values_list("kind", flat=True)) == {"trial"}
+    turn = next(one for one in Turn.objects.all() if any(map(is_done, one.actions)))
+    page = log_in_superuser("ines").get(f"/admin/agents/turn/{turn.id}/change/").content.decode()
+    assert "What it would have done" in page
+    assert "would do" in page
+    assert "Actions in the ledger" not in page
+    assert 'aria-label="Undo: ' not in page
 
 
 def test_a_trial_under_rules_that_wait_says_what_they_would_do_and_makes_nothing_live(
@@ -209,9 +225,15 @@ def test_the_page_offers_labels_and_starts_a_trial_of_what_was_chosen(office: Of
     client = log_in_superuser("ines")
     account = Account.objects.get(external_user_id="maya", source="gmail")
     address = f"/admin/agents/pastrun/add/?account={account.pk}"
+    # No policy lists this folder.
+    assert not AllowedActionOption.objects.filter(external_id="folder_clients").exists()
+    ProviderResource.objects.get_or_create(
+        account=account, resource_type="folder", external_id="folder_clients", name="Clients"
+    )
 
     form = client.get(address).content.decode()
     assert re.search(r">Inbox \(\d+\)</option>", form)
+    assert re.search(r'"folder_clients"[^>]*>Clients \(\d+\)</option>', form)
     assert not re.search(r'"writes_drafts"[^>]*\schecked[\s>=]', form)
     bad = {"how": "trial", "last": 5, "since": "2026-02-02", "until": "2026-02-01"}
     assert "before the first one" in client.post(address, bad).content.decode()

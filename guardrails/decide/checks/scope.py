@@ -8,6 +8,7 @@ from guardrails.facts.facts import Facts
 from guardrails.facts.mailing_lists import is_list_host
 from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import address_or_none, is_unattended
+from guardrails.facts.text import visible
 
 
 def scope(case: Case, action: AnyAction, facts: Facts) -> None:
@@ -93,7 +94,9 @@ def corrected(case: Case, facts: Facts) -> None:
                 name=f"no correction {target.path}",
                 passed=at is None or (approved is not None and approved > at),
                 detail=phrase(
-                    "That was on %(date)s. Label it so yourself again, and it counts as before.",
+                    "It was “%(label)s”, on %(date)s. "
+                    "Label it so yourself again, and it counts as before.",
+                    label=visible((facts.labels or {}).get(target.value, target.value)),
                     date=f"{at:%Y-%m-%d}",
                 )
                 if at

@@ -270,6 +270,7 @@ def test_what_waits_comes_first_to_be_decided_first_and_its_link_decides_nothing
     [sent] = mail.outbox
     assert sent.subject.endswith(": 4 to decide")
     assert "Waiting for you: 4. The first 3:" in sent.body
+    assert sent.body.count("  Archive\n  “Lunch on Friday?”\n") == 3
     links = [one for one in sent.body.splitlines() if "signature=" in one]
     assert [str(row.id) in link for row, link in zip((last, *rows), links, strict=False)] == [
         True,
@@ -277,6 +278,9 @@ def test_what_waits_comes_first_to_be_decided_first_and_its_link_decides_nothing
         True,
     ]
     client = log_in_superuser("olga")
+    query = {"organisation": rows[0].organisation.slug, "person": rows[0].external_user_id}
+    page = client.get(reverse("day"), query).content.decode()
+    assert page.count("<bdi>“Lunch on Friday?”</bdi>") == 3
     for link in links:
         parts = urlsplit(link)
         assert client.get(f"{parts.path}?{parts.query}", follow=True).status_code == 200

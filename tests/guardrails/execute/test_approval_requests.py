@@ -99,6 +99,25 @@ def test_a_sender_and_a_mail_bring_up_only_so_many_questions(asking: Office, set
     assert asking.calls() == []
 
 
+def test_a_sender_about_whom_enough_was_asked_today_is_not_said_to_wait(
+    asking: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("guardrails.decide.questions.MOST_A_DAY", 1)
+    found = []
+    for turn in "ab":
+        mail = asking.receive(**{"from": "eve@evil.example"})
+        origin = webhook(mail, asking.email(mail)["thread_id"], turn_id=turn)
+        found.append(execute(asking.request("archive", {"email_id": mail}, origin=origin)))
+        for row in Approval.objects.filter(state="pending"):
+            confirm(row)
+
+    assert [one.reason for one in found] == ["needs_approval", "too_many_asks_about_it"]
+    assert (
+        found[1].sentence == "A person was asked often enough about the same mail, file or person."
+    )
+    assert len(asking.calls()) == 1  # what was confirmed
+
+
 def test_one_thread_of_mail_asks_only_so_often(asking: Office, settings: Any) -> None:
     settings.MAX_OPEN_ASKS_PER_CAUSE = 1
     asking.permit("draft", "ask")

@@ -1,5 +1,7 @@
 """The policy page of an account: presets for an empty one, and why something was refused."""
 
+import re
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,13 +13,14 @@ from django.utils.html import escape
 from audit.contracts import Filters
 from audit.ledger.selectors import actions
 from guardrails.contracts import Origin
+from guardrails.decide import policy
 from guardrails.execute.executor import execute
 from guardrails.facts import reasons
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction
 from guardrails.policies import files as policy_files, presets, text as policy_text
 from guardrails.policies.findings import findings
-from guardrails.policies.why import REMEDIES
+from guardrails.policies.why import REMEDIES, check_in_words
 from integrations.models import Account, Organisation, ProviderResource
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
@@ -174,6 +177,22 @@ def test_who_may_be_reached_by_the_directory_is_put_in_words(
 def test_an_unknown_action_is_not_found(office: Office, client: Client) -> None:
     address = reverse("admin:guardrails_policy_why", args=[uuid4()])
     assert client.get(address).status_code == 404
+
+
+def test_every_check_is_put_in_words() -> None:
+    source = "".join(one.read_text() for one in Path(policy.__file__).parent.rglob("*.py"))
+    called = r"""(?:bare\(|refuse\(\s*"\w+",\s*|Check\(\s*name=)f?"([a-z ]+?)( \{|")"""
+    names = {name: rest != '"' for name, rest in re.findall(called, source)}
+    assert {"switches", "no correction", "others"} <= set(names)
+
+    unsaid = {
+        name
+        for name, has_path in names.items()
+        if (check_in_words(f"{name} to") if has_path else check_in_words(name)).lower()
+        == (f"{name} to" if has_path else name)
+    }
+
+    assert unsaid == {"condition"}  # said by the title of its kind
 
 
 def test_remedies_are_for_known_reasons() -> None:

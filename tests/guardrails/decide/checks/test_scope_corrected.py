@@ -45,7 +45,8 @@ def test_it_is_refused_with_the_day_and_what_to_do(trigger: str) -> None:
     assert (found.verdict, found.reason) == ("refuse", "label_corrected")
     assert found.sentence == (
         "A person took this label off mail of this sender. "
-        f"That was on {YESTERDAY:%Y-%m-%d}. Label it so yourself again, and it counts as before."
+        f"It was “FYI”, on {YESTERDAY:%Y-%m-%d}. "
+        "Label it so yourself again, and it counts as before."
     )
     assert [(one.name, one.passed) for one in found.checks][-1] == (
         "no correction label_id",
