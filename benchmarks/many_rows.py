@@ -1,8 +1,8 @@
 """A ledger of many rows in little time, for benchmarks: what `audit.ledger.ledger.append` would
 have stored, by `COPY`, from a process for each core.
 
-Every row is one of a pair that `append` would make (an attempt and its outcome) with an id,
-time, user, payload, salt, box, commitment and MAC of its own, so that it verifies.
+Every row is one of a pair that `append` would make (an attempt and its outcome) with an id, mail,
+turn, time, user, payload, salt, box, commitment and MAC of its own, so that it verifies.
 """
 
 import json
@@ -93,18 +93,21 @@ def pairs(tenant_id: UUID, first: int, actions: int) -> Iterator[tuple[Row, Row,
         phases.append((entry, row, drafts))
     for number in range(actions):
         action_id, text = uuid7(), f"{first + number} {luck.choice(texts)}"
+        mail = f"mail-{action_id}"
         for step, (entry, same, drafts) in enumerate(phases):
             row_id = first + 2 * number + step
             content = {
                 "artifacts": [vars(artifact) for artifact in entry.artifacts],
                 "payload": {"arguments": {"text": text}},
-                "resource_id": entry.resource_id,
+                "resource_id": mail,
                 "target_id": entry.target_id,
             }
             body, salt = chain.stored(content).encode(), secrets.token_bytes(chain.SALT_BYTES)
             commitment = chain.payload_commitment(salt, body)
             row = same | {
                 "action_id": str(action_id),
+                "run_id": f"turn-{action_id}",
+                "resource_key": chain.keyed(key, mail),
                 "on_behalf_of": "omar" if (first // 2 + number) % 10 else "maya",
                 "occurred_at": chain.timestamp(datetime.now(UTC)),
                 "payload_commitment": commitment,

@@ -57,7 +57,9 @@ def test_the_same_content_again_costs_no_model_call(model: ScriptedModel) -> Non
 
     again = take(owner, email(version=2, updated_at=LATER))
 
-    assert again == IngestOutcome(state="unchanged", item_id=first.item_id, summary=first.summary)
+    assert again == IngestOutcome(
+        state="unchanged", item_id=first.item_id, summary=first.summary, labels_before=()
+    )
     assert len(model.requests) == 2
     assert Item.objects.get().source_version == 2
 
