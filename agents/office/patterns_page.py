@@ -29,10 +29,10 @@ from agents.office.console_access import (
 )
 from guardrails.approve.cards import title_of
 from guardrails.approve.speaking import fill, moment
-from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
+from guardrails.learn import in_words
 from guardrails.models import LearnedPattern, PatternEvidence, PatternHit
-from integrations.models import ProviderResource, ServiceToken
+from integrations.models import ServiceToken
 
 PER_PAGE = 20
 LATELY = 5
@@ -59,14 +59,13 @@ TREATED_ONE = gettext_noop(
 TREATED = gettext_noop(
     "It has treated %(mails)d mails, of which somebody put %(corrections)d back: %(right)s right."
 )
-Things = Mapping[tuple[UUID, str], str]  # by account and the provider's id
 
 
 @dataclass(frozen=True, kw_only=True)
 class World:
     """What cards are described with: names of the provider's things, titles and pages of mails."""
 
-    names: Things
+    names: in_words.Names
     mails: Mapping[Any, tuple[str, str]]
     now: datetime
     zone: str
@@ -117,8 +116,9 @@ def _show(request: HttpRequest, chosen: Chosen, zone: str) -> HttpResponse:
     found = Paginator(_rows(chosen.account_ids), PER_PAGE).get_page(request.GET.get("page"))
     rows: list[Any] = list(found)
     hits = [(row.account_id, hit.item_id) for row in rows for hit in row.lately]
-    names, mails = _name_things(chosen.account_ids), list_items(hits)
-    world = World(names=names, mails=mails, now=timezone.now(), zone=zone)
+    world = World(
+        names=in_words.load_names(rows), mails=list_items(hits), now=timezone.now(), zone=zone
+    )
     return render(
         request,
         "console/patterns.html",
@@ -139,11 +139,6 @@ def _rows(account_ids: tuple[UUID, ...]) -> QuerySet[LearnedPattern]:
     rows = LearnedPattern.objects.filter(account_id__in=account_ids).select_related("account")
     rows = rows.prefetch_related("actions", Prefetch("hit_rows", lately, to_attr="lately"))
     return rows.annotate(**COUNTS).order_by(WAITING_FIRST, "-created_at", "id")
-
-
-def _name_things(account_ids: tuple[UUID, ...]) -> Things:
-    rows = ProviderResource.objects.filter(account_id__in=account_ids).exclude(name="")
-    return {(row.account_id, row.external_id): row.name for row in rows}
 
 
 def _describe(row: Any, world: World) -> PatternCard:
@@ -199,15 +194,11 @@ def _fits(row: LearnedPattern) -> list[tuple[str, str]]:
     return [(label, visible(value)) for label, value in labels.items() if value]
 
 
-def _does(row: LearnedPattern, names: Things) -> list[str]:
+def _does(row: LearnedPattern, names: in_words.Names) -> list[str]:
     found = []
     for step in row.actions.all():
         title = gettext(title_of(step.action_type))
-        called = {
-            place_of(name).removesuffix(" id"): names.get((row.account_id, str(value)), str(value))
-            for name, value in step.arguments.items()
-        }
-        values = ", ".join(f"{gettext(name)}: {visible(one)}" for name, one in called.items())
+        values = in_words.describe_arguments(row.account_id, step.arguments, names)
         found.append(f"{title} ({values})" if values else title)
     return found
 

@@ -60,8 +60,8 @@ DATA = (
         "UTC",
         "operator",
         "Everything is wrong.",
-        "label_invoices",
-        "label_newsletter",
+        "Invoices",
+        "Newsletter",
     ),
 )
 

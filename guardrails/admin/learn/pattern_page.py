@@ -10,12 +10,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import prefetch_related_objects
+
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
-from guardrails.facts.targets import place_of
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.learn import in_words
 from guardrails.models import LearnedPattern, PatternEvidence
 from guardrails.models.patterns import UNUSED
 from guardrails.policies import explain, simulation
@@ -142,7 +144,9 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
     account = pattern.account.ref()
     policy = policy_snapshot(account)
     in_general = {one.action_type: one for one in explain.effective(policy, account.source)}
-    for row in pattern.actions.order_by("order"):
+    prefetch_related_objects([pattern], "actions")
+    names = in_words.load_names([pattern])
+    for row in pattern.actions.all():
         if tried_on is None:
             known = in_general.get(row.action_type)
             verdict = known.verdict if known else "refuse"
@@ -168,9 +172,7 @@ def _steps(pattern: LearnedPattern, tried_on: PatternEvidence | None) -> Iterato
             verdict, sentence = found.verdict, found.sentence
         yield Step(
             title=row.get_action_type_display(),
-            arguments=", ".join(
-                f"{place_of(k)}: {visible(str(v))}" for k, v in row.arguments.items()
-            ),
+            arguments=in_words.describe_arguments(account.id, row.arguments, names),
             verdict=verdict,
             sentence=visible(sentence),
         )

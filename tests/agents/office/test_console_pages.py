@@ -96,6 +96,29 @@ def test_a_pattern_is_said_in_words_with_what_speaks_for_it_and_what_it_did(maya
     assert re.findall(r'data-word="(\w+)"', page) == ["suspend"]
 
 
+def test_a_label_has_the_name_that_the_mailbox_or_else_its_targets_have_for_it(
+    maya: Client,
+) -> None:
+    account, elsewhere = mailbox("maya"), mailbox("omar")
+    learn(account)
+    for owner, name in ((account, "News as listed"), (elsewhere, "Of another")):
+        owner.listed_targets.create(
+            action_type="classify",
+            source="gmail",
+            kind="label",
+            external_id="Label_3",
+            name=name,
+        )
+
+    listed = read(maya, "console-patterns")
+    account.resources.create(resource_type="label", external_id="Label_3", name=f"News{HIDDEN}")
+    called = read(maya, "console-patterns")
+
+    assert "What it does Label a mail (label: News as listed)" in listed
+    assert "What it does Label a mail (label: Newspay⟨U+202E⟩er)" in called
+    assert "Label_3" not in listed + called
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

@@ -31,7 +31,9 @@ def count_queries(client: Client, address: str, titles: int) -> int:
 def test_a_page_asks_as_often_for_a_pattern_of_three_actions_as_for_one() -> None:
     row = LearnedPattern.objects.create(account=mailbox("maya"), name="News", list_id="news")
     PatternEvidence.objects.create(pattern=row, item_id="m1", side="supporting", occurred_at=AT)
-    PatternAction.objects.create(pattern=row, order=0, action_type="archive")
+    PatternAction.objects.create(
+        pattern=row, order=0, action_type="classify", arguments=ACTIONS["classify"]
+    )
     client = log_in("olga", "view_learnedpattern")
     address = reverse("admin:guardrails_learnedpattern_change", args=[row.pk])
     count_queries(client, address, 1)  # and what is asked once a process
@@ -42,3 +44,18 @@ def test_a_page_asks_as_often_for_a_pattern_of_three_actions_as_for_one() -> Non
         PatternAction.objects.create(pattern=row, order=order, action_type=name, arguments=given)
 
     assert count_queries(client, address, len(ACTIONS)) == few <= 15
+
+
+def test_what_it_does_is_said_with_the_name_of_the_label() -> None:
+    account = mailbox("maya")
+    row = LearnedPattern.objects.create(account=account, name="News", list_id="news")
+    PatternAction.objects.create(
+        pattern=row, action_type="classify", arguments={"label_id": "Label_3"}
+    )
+    account.resources.create(resource_type="label", external_id="Label_3", name="Newsletter")
+    client = log_in("olga", "view_learnedpattern")
+
+    page = read_page(client, reverse("admin:guardrails_learnedpattern_change", args=[row.pk]))
+
+    assert "<strong>Label a mail</strong> (label: Newsletter): refused." in page
+    assert "label id: Label_3" not in page
