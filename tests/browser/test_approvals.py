@@ -122,6 +122,9 @@ def test_the_inbox_is_worked_through_by_keyboard(
     assert page.locator("#result_list tbody input[type=checkbox]:checked").count() == 1
     page.keyboard.press("k")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("checkbox")).to_have_count(3)
+    shoot(page, "like-ones")
+    page.get_by_role("link", name="Change this one, or let somebody else").first.click()
     expect(page.locator("#approval-headline")).to_be_visible()
     shoot(page, "card")
     page.keyboard.press("c")

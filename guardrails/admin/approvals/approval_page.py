@@ -43,8 +43,13 @@ def like_ones(approval: Approval) -> dict[str, Any] | None:
     ids = list(rows.order_by("created_at", "id").values_list("id", flat=True))
     if len(ids) < 2:
         return None
+    return {"number": len(ids), "link": batch_link(ids)}
+
+
+def batch_link(ids: Iterable[object]) -> str:
+    """Where these are decided together."""
     query = urlencode({"ids": ",".join(map(str, ids))})
-    return {"number": len(ids), "link": f"{reverse('admin:guardrails_approval_batch')}?{query}"}
+    return f"{reverse('admin:guardrails_approval_batch')}?{query}"
 
 
 def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,17 +1,18 @@
 """The inbox of approvals: what waits for a person, and what they said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.forms import Script
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, reverse
+from django.urls import URLPattern
 from unfold.decorators import display
+from unfold.views import ChangeList
 
 from guardrails.admin.approvals import approval_page, approval_views
 from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
@@ -64,11 +65,22 @@ class DelegatedFilter(admin.SimpleListFilter):
         return queryset
 
 
-def like_ones(row: Approval) -> Sequence[str]:
-    """What each of the actions is that wait as one question with this one; nothing where the list
-    shows each for itself."""
+def like_ones(row: Approval) -> Sequence[Mapping[str, str]]:
+    """Id and description of each of the actions that wait as one question with this one; nothing
+    where the list shows each for itself."""
     is_alone = row.state != Approval.State.PENDING or row.escalated_at is not None
     return () if is_alone else getattr(row, "like", ())
+
+
+class Inbox(ChangeList):  # type: ignore[misc]
+    """The list of who may decide."""
+
+    def url_for_result(self, result: Approval) -> str:
+        """Of a row that stands for several actions, the page that decides about all of them."""
+        together = like_ones(result)
+        if len(together) < 2:
+            return str(super().url_for_result(result))
+        return approval_page.batch_link(one["id"] for one in together[:BATCH_MAX])
 
 
 @admin.register(Approval)
@@ -125,7 +137,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         first = waiting.values("id")[:1]
         alone = ~Q(state=Approval.State.PENDING) | Q(escalated_at__isnull=False)
         found: QuerySet[Approval] = rows.filter(alone | Q(id=Subquery(first))).annotate(
-            like=ArraySubquery(waiting.values("description"))
+            like=ArraySubquery(waiting.values(one=JSONObject(id="id", description="description")))
         )
         return found
 
@@ -139,7 +151,8 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         together = like_ones(row)
         if len(together) < 2:
             return visible(heading_of(row.description))
-        headings = "; ".join(dict.fromkeys(visible(heading_of(one)) for one in together))
+        each = (visible(heading_of(one["description"])) for one in together)
+        headings = "; ".join(dict.fromkeys(each))
         return f"{len(together)} actions: {headings}"
 
     @display(description="Somebody's words")  # type: ignore[untyped-decorator]
@@ -176,8 +189,10 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         if len(ids) > BATCH_MAX:
             messages.warning(request, f"{BATCH_MAX} at a time: nobody reads more than that.")
             return None
-        query = urlencode({"ids": ",".join(map(str, ids))})
-        return redirect(f"{reverse('admin:guardrails_approval_batch')}?{query}")
+        return redirect(approval_page.batch_link(ids))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return Inbox if may_decide(request) else ChangeList
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return may_decide(request)

@@ -1,7 +1,10 @@
 """The inbox in the admin: several at once, changes, delegation, who decides how fast."""
 
+import html
+import re
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
@@ -93,6 +96,32 @@ def test_like_actions_are_one_row_until_somebody_searches_for_one_of_them(
     assert "“Payment”" in found
     Approval.objects.filter(pk=waiting.pk).update(state="rejected", decided_at=timezone.now())
     assert "actions: Create a task" not in text(client.get(at("changelist")))
+
+
+def links_of(page: str) -> set[str]:
+    rows = re.findall("<tr.*?</tr>", page, re.DOTALL)
+    [row] = (one for one in rows if "2 actions: Create a task in PROJ" in one)
+    return {unquote(html.unescape(one)) for one in re.findall(r'<a href="([^"]+)"', row)}
+
+
+def test_a_row_of_like_actions_leads_who_may_decide_to_all_of_them_at_once(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    other = ask_for(office, "Payment")
+    escalated = ask_for(office, "Rota")
+    Approval.objects.filter(pk=escalated.pk).update(escalated_at=timezone.now())
+
+    [link] = links_of(text(client.get(at("changelist"), {"state__exact": "pending"})))
+    page = text(client.get(link))
+    [seen] = links_of(text(log_in("vera", "view_approval").get(at("changelist"))))
+
+    assert f"ids={waiting.pk},{other.pk}" in link
+    assert [digest in page for digest in (waiting.digest, other.digest)] == [True, True]
+    assert escalated.digest not in page
+    assert f'href="{at("change", other.pk)}"' in page
+    assert seen == at("change", waiting.pk)
+    assert f'href="{at("change", escalated.pk)}"' in text(client.get(at("changelist")))
+    assert office.calls() == []
 
 
 def test_receivers_of_one_kind_stand_under_one_label(office: Office, client: Client) -> None:
