@@ -23,7 +23,7 @@ from integrations.models.preferences import load_preferences
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.authentication import OWN_CONSOLE, OWN_SCOPES, RIGHTS
-from integrations.web.languages import asked_for, speaking
+from integrations.web.languages import asked_for, speaking, spoken
 from knowledge.models import Item
 
 USERS_SHOWN = 500
@@ -139,11 +139,15 @@ def _list_users(rows: "QuerySet[Account]") -> dict[str, str]:
 def speaking_to(
     request: HttpRequest, organisation: Organisation | None, user_id: str, *, zone: str
 ) -> Iterator[str]:
-    """Inside, pages are in the language that the request asks for, else in the one that the user
-    prefers. Gives the user's time zone: that of their account where they named none. One query,
-    none where there is no organisation."""
+    """Inside, pages are in the language that the user chose, where the page is their own, else in
+    the one that the request asks for: who acts as a user reads in their own language, and in
+    the user's only where their browser names none. Gives the user's time zone: that of their
+    account where they named none. One query, none where there is no organisation."""
     said = load_preferences(organisation.id, user_id) if organisation else Preferences()
-    with speaking(asked_for(request) or said.language):
+    chosen, asked = spoken(said.language), asked_for(request)
+    own = staff.own_user_id(request.user, organisation.id) if organisation else ""
+    is_own = own != "" and own == user_id
+    with speaking((is_own and chosen) or asked or chosen):
         yield said.time_zone or zone
 
 

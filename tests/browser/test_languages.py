@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.utils import translation
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from guardrails.models import KillSwitch
 from integrations.models import Account, Membership, UserPreferences
@@ -67,13 +67,17 @@ DATA = (
 
 
 @pytest.fixture
-def context(browser: Browser, office: Office) -> Iterator[BrowserContext]:
-    """A browser in German, and a user who is written to in German."""
+def context(
+    browser: Browser, office: Office, request: pytest.FixtureRequest
+) -> Iterator[BrowserContext]:
+    """A browser in German or what a test names, and a user who chose German."""
     UserPreferences.objects.update_or_create(
         organisation=office.organisation, external_user_id="maya", defaults={"language": "de"}
     )
     opened = browser.new_context(
-        base_url=office.origin, viewport={"width": 1280, "height": 900}, locale="de-DE"
+        base_url=office.origin,
+        viewport={"width": 1280, "height": 900},
+        locale=getattr(request, "param", "de-DE"),
     )
     yield opened
     opened.close()
@@ -106,9 +110,19 @@ def status(page: Page, text: str) -> None:
     expect(page.get_by_role("status").first).to_have_text(text, timeout=30_000)
 
 
-def test_a_chat_in_german(office: Office, page: Page, problems: list[str]) -> None:
+@pytest.mark.parametrize("context", ["fr-FR"], indirect=True)
+def test_who_chose_german_chats_in_german_in_a_french_browser(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    asked: set[str | None] = set()  # in which languages scripts ask the API
+
+    def note(request: Request) -> None:
+        if request.resource_type == "fetch" and "/api/" in request.url:
+            asked.add(request.headers.get("accept-language"))
+
     log_in_as_maya(office, page)
     page.set_viewport_size(PHONE)
+    page.on("request", note)
     office.sync("gmail")
     with office.worker():
         page.goto("/console/")
@@ -127,6 +141,13 @@ def test_a_chat_in_german(office: Office, page: Page, problems: list[str]) -> No
     expect(page.get_by_role("region", name="Erledigt", exact=True)).to_have_count(2)
     assert page.locator("html").get_attribute("lang") == "de"
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert asked == {"de"}
+    asked.clear()
+    learn(Account.objects.get(external_user_id="maya", source="gmail"), 1, name="Market")
+    page.goto("/console/patterns")
+    page.get_by_role("button", name="Ablehnen: Market").click()
+    status(page, "Erledigt: Ablehnen.")
+    assert asked == {"de"}
     assert problems == []
 
 

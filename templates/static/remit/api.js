@@ -7,9 +7,9 @@ export const root = document.getElementById("console");
 /** What the server said no to, as a sentence for people. */
 export class Refused extends Error {}
 
-/** The API's answer. Throws Refused with a sentence for people. */
+/** The API's answer, in the page's language. Throws Refused with a sentence for people. */
 export async function call(url, body = null) {
-  const headers = { "X-Remit-Organisation": root.dataset.organisation };
+  const headers = { "Accept-Language": document.documentElement.lang, "X-Remit-Organisation": root.dataset.organisation };
   if (body) Object.assign(headers, { "Content-Type": "application/json", "X-CSRFToken": root.dataset.csrf });
   let response;
   try {

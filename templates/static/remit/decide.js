@@ -18,7 +18,7 @@ async function decide(button) {
     const answer = await fetch(url, {
       method: "POST",
       headers: {
-        "Content-Type": "application/json", "X-CSRFToken": place.dataset.csrf,
+        "Accept-Language": document.documentElement.lang, "Content-Type": "application/json", "X-CSRFToken": place.dataset.csrf,
         "X-Remit-Organisation": place.dataset.organisation,
       },
       body: JSON.stringify({

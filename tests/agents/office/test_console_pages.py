@@ -183,30 +183,58 @@ def test_a_draft_says_for_which_mail_it_is_and_how_near_it_was(maya: Client) -> 
     assert "/admin/" not in page
 
 
-def test_pages_are_in_the_language_that_is_asked_for_or_preferred_and_on_the_users_clock(
-    maya: Client,
-) -> None:
+def choose_language(account: Account, language: str) -> None:
+    UserPreferences.objects.update_or_create(
+        organisation=account.organisation,
+        external_user_id=account.external_user_id,
+        defaults={"language": language, "time_zone": "Europe/Stockholm"},
+    )
+
+
+def test_own_pages_are_in_the_language_that_was_chosen_and_on_the_users_clock(maya: Client) -> None:
     account = mailbox("maya")
     learn(account, tried_mails=40)
     write(account, state="edited", nearness=0.914)
-    UserPreferences.objects.create(
-        organisation=account.organisation,
-        external_user_id="maya",
-        language="it",
-        time_zone="Europe/Stockholm",
-    )
+    choose_language(account, "it")
 
     in_italian = " ".join(read(maya, name) for name in PAGES)
 
     assert "Delle tue 40 mail più recenti si adatta a 4: 2 trattate proprio così" in in_italian
     assert "Scritta 2026-05-04 11:30 Europe/Stockholm, perché è arrivata la mail" in in_italian
-    german = {"Accept-Language": "de-AT"}
-    page = maya.get(reverse("console-drafts"), headers=german).content.decode()
-    assert '<html lang="de">' in page
+    choose_language(account, "de-AT")
+    page = maya.get(reverse("console-drafts")).content.decode()
     assert "Antwort auf" in page
     assert "2026-05-04 11:30 Europe/Stockholm" in page
-    chat = maya.get(reverse("console"), headers=german).content.decode()
+    chat = maya.get(reverse("console")).content.decode()
     assert "&quot;Do it&quot;: &quot;Tun&quot;" in chat
+
+
+def language_of(client: Client, browser: str) -> str:
+    """Of the pages of maya, in a browser that asks for this."""
+    asked, about = {"Accept-Language": browser} if browser else {}, {"user": "maya"}
+    pages = [client.get(reverse(name), about, headers=asked) for name in (*PAGES, "console")]
+    [found] = {re.findall('<html lang="(.*)">', one.content.decode())[0] for one in pages}
+    return str(found)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "browser", "own", "operators"),
+    [
+        ("it", "de-AT,en;q=0.5", "it", "de"),
+        ("en", "de-AT,en;q=0.5", "en", "de"),  # not the same as no choice
+        ("", "de-AT,en;q=0.5", "de", "de"),
+        ("pt-BR", "de-AT,en;q=0.5", "de", "de"),  # Remit does not speak it
+        ("it", "", "it", "it"),
+        ("", "", "en", "en"),
+    ],
+)
+def test_the_users_choice_comes_before_their_browsers_and_an_operators_browser_before_it(
+    maya: Client, chosen: str, browser: str, own: str, operators: str
+) -> None:
+    choose_language(mailbox("maya"), chosen)
+
+    assert language_of(maya, browser) == own
+    assert language_of(log_in("olga", "use_console"), browser) == operators
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -27,7 +27,9 @@ def test_the_first_language_that_is_asked_for_and_spoken_counts(header: str, fou
     assert asked_for(request) == found
 
 
-@pytest.mark.parametrize(("tag", "spoken"), [("fr-CH", "fr"), ("pt", "en"), ("", "en")])
+@pytest.mark.parametrize(
+    ("tag", "spoken"), [("fr-CH", "fr"), ("DE", "de"), ("pt", "en"), ("", "en")]
+)
 def test_what_is_not_spoken_is_said_in_english(tag: str, spoken: str) -> None:
     before = translation.get_language()
     with speaking(tag):
