@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
@@ -64,6 +64,8 @@ def for_operators(view: View) -> View:
                 return view(request, **named)
             except PermissionDenied:
                 return render(request, "console/refused.html", status=403)
+            except UnknownUser as error:
+                return _say_unknown(request, error.chosen)
 
     return guarded
 
@@ -97,10 +99,27 @@ class Chosen:
         }
 
 
+class UnknownUser(Exception):
+    """The address names somebody as whom they may not act there, or whom there is not. `chosen`
+    has those whom they may choose from, and as its user the one that they are themself, if any."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        super().__init__("There is no such user.")
+        self.chosen = chosen
+
+
+def _say_unknown(request: HttpRequest, chosen: Chosen) -> HttpResponse:
+    """What to do about it, the same for who is another's and who is not there."""
+    typed = visible(request.GET.get("user", ""), limit=200)
+    with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone):
+        context = chosen.context | {"user_id": typed}
+        return render(request, "console/unknown_user.html", context, status=404)
+
+
 def choose_user(request: HttpRequest) -> Chosen:
     """The user that `?organisation=&user=` names, else the first. Two queries at most. Raises
-    PermissionDenied where somebody may act as nobody there, Http404 where the address names
-    another than they may."""
+    PermissionDenied where somebody may act as nobody there, UnknownUser where the address names
+    another than they may, Http404 where it names such an organisation."""
     organisations, chosen = choose_organisation(request)
     own = own_user(request.user, chosen) if chosen else ""
     if own is None:
@@ -112,12 +131,10 @@ def choose_user(request: HttpRequest) -> Chosen:
     is_permitted = own in ("", user_id) and "\0" not in user_id
     accounts = rows.filter(external_user_id=user_id) if is_permitted and user_id else rows.none()
     found = list(accounts.order_by("created_at", "id"))
-    if wanted and not found:
-        raise Http404("There is no such user.")
     users = dict(list(offered.items())[:USERS_SHOWN])
     if found:
         users[user_id] = max(found, key=lambda one: one.source).display_name
-    return Chosen(
+    said = Chosen(
         organisations=tuple(organisations),
         organisation=chosen,
         users=tuple(sorted(users.items())),
@@ -127,6 +144,9 @@ def choose_user(request: HttpRequest) -> Chosen:
         account_ids=tuple(one.id for one in found),
         zone=next((one.time_zone for one in found), "UTC"),
     )
+    if wanted and not found:
+        raise UnknownUser(replace(said, user_id=own))
+    return said
 
 
 def _list_users(rows: "QuerySet[Account]") -> dict[str, str]:

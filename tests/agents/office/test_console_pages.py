@@ -315,6 +315,40 @@ def test_a_user_after_the_first_ones_is_met_by_their_id(
         assert olga.get(reverse(name), {"user": other}).status_code == 404
 
 
+@pytest.mark.parametrize("name", ["console", *PAGES, "console-approvals"])
+def test_a_mistyped_id_is_said_in_words_with_those_who_can_be_chosen(name: str) -> None:
+    for user in ("anna", "maya"):
+        mailbox(user)
+    olga, asked = log_in("olga", "use_console"), {"Accept-Language": "de"}
+
+    answer = olga.get(reverse(name), {"user": f"Mya\u202e{SCRIPT}"}, headers=asked)
+
+    page = answer.content.decode()
+    assert answer.status_code == 404
+    assert '<html lang="de">' in page
+    assert "Niemand hat hier die Kennung „Mya⟨U+202E⟩&lt;script&gt;" in page
+    assert re.findall(r'<option value="(\w+)">', page) == ["anna", "maya"]
+    assert reverse("admin:integrations_account_changelist") not in page
+
+
+def test_who_names_another_than_themself_gets_the_same_whether_there_is_such_a_user_or_not(
+    maya: Client,
+) -> None:
+    mailbox("omar")
+    choose_language(mailbox("maya"), "de")
+
+    pages = [
+        maya.get(reverse("console-drafts"), {"user": user}, headers={"Accept-Language": "fr"})
+        for user in ("omar", "nobody")
+    ]
+
+    there, absent = (re.sub(r"[A-Za-z0-9]{64}", "", one.content.decode()) for one in pages)
+    assert [one.status_code for one in pages] == [404, 404]
+    assert there == absent
+    assert "Mit dieser Anmeldung bist du nur du selbst." in there
+    assert f'<a href="{reverse("console")}">Zu deinem eigenen Chat</a>' in there
+
+
 def test_users_are_picked_from_a_list_that_has_them_all() -> None:
     for user in ("anna", "maya"):
         mailbox(user)
