@@ -42,7 +42,7 @@ Place = tuple[str, str]
 @dataclass(kw_only=True)
 class OutlookCalendar(FakeTracker):
     """One user's calendars. `events` are by calendar and id, each with the number of its last
-    change; tokens below `oldest` are lost. `told` is who got word of what."""
+    change; tokens below `oldest` are lost. `notified` is who got word of what."""
 
     events: dict[Place, dict[str, Any]] = field(default_factory=dict)
     marks: dict[Place, dict[str, str]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class OutlookCalendar(FakeTracker):
     changed: dict[Place, int] = field(default_factory=dict)
     calendars: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
     transactions: set[str] = field(default_factory=set)
-    told: list[tuple[str, list[str]]] = field(default_factory=list)
+    notified: list[tuple[str, list[str]]] = field(default_factory=list)
     number: int = 1000
     oldest: int = 0
     refuse_write: int = 0
@@ -145,7 +145,7 @@ class OutlookCalendar(FakeTracker):
     def clear(self) -> None:
         for one in (self.events, self.marks, self.left_out, self.changed, self.transactions):
             one.clear()
-        for rows in (self.told, self.problems, self.writes, self.refuse):
+        for rows in (self.notified, self.problems, self.writes, self.refuse):
             rows.clear()
         self.calendars = {OWN: ("Calendar", ADDRESS, True)}
         self.lose = self.fail = self.reads = self.page = self.refuse_write = 0
@@ -219,7 +219,7 @@ class OutlookCalendar(FakeTracker):
         if call.body.get("proposedNewTime") and not present["allowNewTimeProposals"]:
             raise error(400, "ErrorInvalidRequest")
         if call.body["sendResponse"]:
-            self.told.append((how, [present["organizer"]["emailAddress"]["address"]]))
+            self.notified.append((how, [present["organizer"]["emailAddress"]["address"]]))
         if how == "decline":
             self.delete(place[1], calendar=place[0])
         else:
@@ -402,7 +402,7 @@ class OutlookCalendar(FakeTracker):
     def _tell(self, call: Call, before: dict[str, Any], after: dict[str, Any]) -> None:
         people = [*before.get("attendees", ()), *after.get("attendees", ())]
         if found := sorted({one["emailAddress"]["address"] for one in people}):
-            self.told.append((call.method, found))
+            self.notified.append((call.method, found))
 
 
 def zone_of(name: str) -> ZoneInfo:

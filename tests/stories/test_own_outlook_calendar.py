@@ -112,7 +112,7 @@ def test_what_is_done_there_is_done_once_is_taken_back_and_starts_nothing(
     outlook.lose = 1
     made = do(account, "create_calendar_event", words=words, **lunch)
     assert made.status == "succeeded", made.sentence
-    assert (outlook.titles(), outlook.told) == (["Lunch"], [("POST", [TOM])])
+    assert (outlook.titles(), outlook.notified) == (["Lunch"], [("POST", [TOM])])
     assert made.left
     id = made.left["id"]
 
@@ -139,8 +139,8 @@ def test_what_is_done_there_is_done_once_is_taken_back_and_starts_nothing(
     assert (cancelled.status, outlook.titles()) == ("succeeded", []), cancelled.sentence
     assert take_back(account, cancelled) == "succeeded"
     assert outlook.titles() == ["Lunch"]
-    told = [("POST", [TOM]), ("PATCH", [TOM]), ("PATCH", [TOM]), ("DELETE", [TOM])]
-    assert outlook.told == [*told, ("POST", [TOM])]
+    sent = [("POST", [TOM]), ("PATCH", [TOM]), ("PATCH", [TOM]), ("DELETE", [TOM])]
+    assert outlook.notified == [*sent, ("POST", [TOM])]
 
     written = len(outlook.writes)
     eve = do(

@@ -113,7 +113,7 @@ class Calendars:
 
     def open(self, event_id: str) -> tuple[str, EventSaid]:
         """Where this very event is, and what is there. Raises NotFound for one that Remit has never
-        seen, and for one that is gone; one of a series that was cancelled is still told of."""
+        seen, and for one that is gone; one of a series that was cancelled still has its own."""
         path = find_place(self.account, event_id).path
         return self.at(path, planned_in(event_id))
 

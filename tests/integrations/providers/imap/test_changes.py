@@ -304,7 +304,7 @@ def test_wherever_the_conversation_breaks_off_nothing_is_lost_and_nothing_comes_
     assert breaks > lost > 0
 
 
-def test_a_folder_that_is_numbered_anew_between_two_answers_starts_no_storm(
+def test_of_a_folder_that_is_numbered_anew_between_two_answers_nothing_is_said_to_be_gone(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):

@@ -1,4 +1,4 @@
-"""Writes to calendars at Microsoft: once, on the version that was looked at, and told to guests."""
+"""Writes to calendars at Microsoft: once, on the version that was seen, and guests hear of it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -42,7 +42,7 @@ def invited(box: Box, **more: Any) -> str:
 
 def test_guests_hear_of_each_write_and_nobody_does_where_there_are_none(box: Box) -> None:
     alone = box.writer.create_event(LUNCH, key="remit-1")
-    assert box.outlook.told == []
+    assert box.outlook.notified == []
 
     box.writer.change_event(alone["id"], {"attendees": [TOM]}, revision=None, key="remit-2")
     ((_, id),) = box.outlook.events
@@ -53,7 +53,7 @@ def test_guests_hear_of_each_write_and_nobody_does_where_there_are_none(box: Box
     kept = box.outlook.events[OWN, id]["attendees"]
     box.writer.cancel_event(alone["id"], revision=None, key="remit-4")
 
-    assert [(how, sorted(people)) for how, people in box.outlook.told] == [
+    assert [(how, sorted(people)) for how, people in box.outlook.notified] == [
         ("PATCH", [TOM]),
         ("PATCH", sorted(wanted)),
         ("DELETE", sorted(wanted)),
@@ -84,7 +84,7 @@ def test_a_lost_answer_is_found_by_the_mark_and_nothing_is_done_twice(box: Box) 
     assert box.reader.event(found.response["id"]).title == LUNCH["title"]
     again = box.writer.create_event({**LUNCH, "attendees": [TOM]}, key="remit-1")
     assert again["id"] == found.response["id"]
-    assert box.outlook.told == [("POST", [TOM])]
+    assert box.outlook.notified == [("POST", [TOM])]
 
     box.outlook.lose = 1
     with pytest.raises(Unavailable):
@@ -157,7 +157,7 @@ def test_what_microsoft_lists_late_is_never_said_to_have_failed(box: Box) -> Non
     assert box.reader.evidence("remit-1") == CannotTell(ask_again_at=None)
     box.outlook.lists_marks = True
     assert isinstance(box.reader.evidence("remit-1"), Performed)
-    assert box.outlook.told == [("POST", [TOM])]
+    assert box.outlook.notified == [("POST", [TOM])]
 
 
 def test_a_change_between_look_and_write_is_refused_by_microsoft(box: Box) -> None:
@@ -206,7 +206,7 @@ def test_one_of_a_series_is_cancelled_once_and_does_not_take_place_again(box: Bo
     forget()
     assert isinstance(box.reader.evidence("remit-1"), Performed)
     box.writer.cancel_event(one.id, revision=one.revision, key="remit-1")
-    assert box.outlook.told == [("DELETE", [TOM])]
+    assert box.outlook.notified == [("DELETE", [TOM])]
 
     with pytest.raises(Rejected, match="does not take place any more"):
         box.writer.cancel_event(one.id, revision=None, key="remit-2")
@@ -270,7 +270,7 @@ def test_an_invitation_is_answered_once_and_who_invites_hears_of_it(
     seen = box.outlook.etag("plan")
     for _ in range(2):  # the second one changes nothing
         box.writer.answer_event(id, answer, proposed=None, revision=seen, key="remit-1")
-    assert box.outlook.told == [(how, [TOM])]
+    assert box.outlook.notified == [(how, [TOM])]
 
 
 @pytest.mark.parametrize(("answer", "how"), ANSWERED)
@@ -290,7 +290,7 @@ def test_a_lost_answer_to_an_invitation_is_seen_or_left_to_a_person(
     else:
         assert isinstance(found, Performed)
         box.writer.answer_event(id, answer, proposed=None, revision=None, key="remit-1")
-    assert box.outlook.told == [(how, [TOM])]
+    assert box.outlook.notified == [(how, [TOM])]
 
 
 def test_an_answer_that_did_not_reach_microsoft_was_not_given(box: Box) -> None:
@@ -302,7 +302,7 @@ def test_an_answer_that_did_not_reach_microsoft_was_not_given(box: Box) -> None:
     assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
     box.outlook.put("plan", "Plan, later")
     assert box.reader.evidence("remit-1") == CannotTell(ask_again_at=None)
-    assert box.outlook.told == []
+    assert box.outlook.notified == []
 
 
 def test_another_time_goes_with_an_answer_where_it_is_taken(box: Box) -> None:
@@ -327,7 +327,7 @@ def test_what_is_no_invitation_or_another_version_is_not_answered(box: Box) -> N
         box.writer.answer_event(
             box.id_of("Own"), "declined", proposed=None, revision=None, key="remit-2"
         )
-    assert (box.outlook.writes, box.outlook.told) == ([], [])
+    assert (box.outlook.writes, box.outlook.notified) == ([], [])
 
 
 def test_a_wait_that_microsoft_asks_for_does_nothing(box: Box) -> None:
