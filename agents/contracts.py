@@ -184,11 +184,11 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """How mail that was there before is worked through. `is_trial`: it is decided about, and
-    nothing is done or kept. `writes`: whether it may be answered, in drafts too. `draft`: the
-    policy of a trial, where it is not the present one."""
+    """How mail that was there before is worked through. `trial`: the run in which it is only
+    decided about, and nothing is done. `writes`: whether it may be answered, in drafts too.
+    `draft`: the policy of a trial, where it is not the present one."""
 
-    is_trial: bool
+    trial: UUID | None
     writes: bool
     draft: PolicyFile | None = None
 

@@ -19,7 +19,15 @@ from guardrails.approve import change_request_news, deadlines
 from guardrails.approve.news import news
 from guardrails.comply.reconciliation import run as reconciliation
 from guardrails.comply.tasks import queue_checkpoints, queue_time_stamps
-from guardrails.execute import errands, held_sends, recovery, releases, switches, tidying
+from guardrails.execute import (
+    errands,
+    held_sends,
+    recovery,
+    releases,
+    switches,
+    tidying,
+    trials,
+)
 from guardrails.gather import usage
 from guardrails.learn import corrections, patterns
 from guardrails.policies import directory_sync
@@ -241,6 +249,7 @@ def sweep() -> None:
         lambda: releases.finish_released(older_than=now - timedelta(seconds=patience)),
         lambda: releases.release_due(now=now),
         lambda: errands.forget_old(now=now),
+        lambda: trials.forget_old(now=now),
         tidying.tidy_superseded,
         lambda: usage.sweep(now=now),
         lambda: metering.prune(now=now),

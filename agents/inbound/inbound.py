@@ -215,7 +215,7 @@ def _work(
             deadline=deadline,
             capabilities=capabilities,
             left=end.left,
-            is_trial=past is not None and past.is_trial,
+            trial=past.trial if past else None,
             draft=past.draft if past else None,
         ),
         steps=steps,
@@ -224,7 +224,7 @@ def _work(
         around_reply=lambda: end.committing(Turn.Ending.REPLY),
     )
     if found:
-        act_on_pattern(run, found, mail, counts=past is None or not past.is_trial)
+        act_on_pattern(run, found, mail, counts=past is None or past.trial is None)
         end.store(Turn.Ending.PATTERN)
         return
     before = len(steps)

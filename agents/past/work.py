@@ -146,7 +146,8 @@ def _worked(
     draft = PolicyFile.model_validate(run.policy) if run.policy is not None else None
     if draft:
         policy = with_file(policy, draft, account.source)
-    past = Past(is_trial=run.is_trial, writes=run.writes_drafts, draft=draft)
+    trial = run.id if run.is_trial else None
+    past = Past(trial=trial, writes=run.writes_drafts, draft=draft)
     code = lease and inbound.run(
         lease, account=account, email=email, policy=policy, deadline=deadline, past=past
     )

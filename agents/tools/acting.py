@@ -12,11 +12,10 @@ from agents.contracts import SUGGESTIONS, ErrorCode, ToolResult, failure
 from agents.tools.base import ToolContext
 from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
-from guardrails.execute import executor
+from guardrails.execute import executor, trials
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import NO_ROOM
 from guardrails.facts.text import visible
-from guardrails.policies import simulation
 from guardrails.policies.why import REMEDIES
 
 REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
@@ -64,8 +63,8 @@ def act(
         account_id=account_id,
     )
     with context.acting:
-        if context.is_trial:
-            result = simulation.pretend(request, draft=context.draft)
+        if context.trial:
+            result = trials.pretend(request, trial=context.trial, draft=context.draft)
         else:
             result = executor.execute(request)
     context.acted.append(describe_result(result))
@@ -85,7 +84,7 @@ def record_refused(context: ToolContext) -> None:
     name = visible(context.call.name, limit=50).replace("\n", " ")
     said = {"tool": context.call.name, "arguments": context.call.arguments}
     request = _request(context, f"tool:{name}", said, action_id=context.action_id(0))
-    if not context.is_trial:
+    if context.trial is None:
         executor.execute(request)
 
 

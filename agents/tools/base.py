@@ -60,7 +60,7 @@ class ToolContext:
     agent_version: str = ""  # agents.turns.roster.Agent.version
     said_at: datetime | None = None  # when the user said it
     skill: str = ""  # the one that this run loaded last, name@version
-    is_trial: bool = False  # what it does is decided about, and neither done nor kept
+    trial: UUID | None = None  # a run in which what it does is decided about, and not done
     draft: PolicyFile | None = None  # the policy of a trial, where it is not the present one
     capabilities: Sequence[Capability] = ()  # as they were when the turn's agent began
     acted: list[Mapping[str, Any]] = field(default_factory=list)  # what its actions came to

@@ -237,7 +237,7 @@ def find_withheld(past: Past | None, mail: InboundMail) -> frozenset[str]:
     if past is None:
         return frozenset()
     answers = frozenset() if past.writes and not mail.is_answered else ANSWERS
-    return answers | (LEARNING if past.is_trial else frozenset())
+    return answers | (LEARNING if past.trial else frozenset())
 
 
 SPECIALISTS = (EMAIL_SPECIALIST, DOCUMENT_SPECIALIST, TASK_SPECIALIST)

@@ -55,6 +55,15 @@ class Waiting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Known:
+    """What a person has before them: the open questions, oldest first, and, for what content sets
+    off, how many actions they were asked about since a day ago, by cause and whatever they said."""
+
+    waiting: Mapping[UUID, Waiting]
+    asked_today: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """How many open questions one run, one cause and one account may have. Of the account's,
     `reserved` are for what the user asked for in words of their own."""
@@ -82,6 +91,17 @@ def asked_of(
         causes=_causes(request, action, arguments, facts),
         is_spoken=is_spoken,
     )
+
+
+def find_question(
+    asked: Asked, known: Known, limits: Limits, *, in_place_of_another: bool = False
+) -> UUID | NoRoom | None:
+    """The open question that this action joins, None if it is one of its own, or why a person is
+    not asked. What joins a question, or is asked in place of another one, takes no room."""
+    question = None if in_place_of_another else find_like(asked, known.waiting)
+    takes_room = question is None and not in_place_of_another
+    full = why_no_room(asked, tuple(known.waiting.values()), limits) if takes_room else None
+    return full or why_too_often(known.asked_today) or question
 
 
 def find_like(asked: Asked, waiting: Mapping[UUID, Waiting]) -> UUID | None:

@@ -1,25 +1,27 @@
 """Asking a person: approvals are made here, by the executor, when the verdict is ask."""
 
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from audit.ledger.chain import canonical_bytes
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.questions import (
     Asked,
+    Known,
     Limits,
     NoRoom,
     Waiting,
     asked_of,
-    find_like,
-    why_no_room,
-    why_too_often,
+    find_question,
 )
 from guardrails.decide.two_people import doubt_second
 from guardrails.facts.phrases import wordings
@@ -27,7 +29,7 @@ from guardrails.facts.reasons import sentence
 from guardrails.gather import persons
 from guardrails.gather.judgement import Judgement
 from guardrails.gather.usage import run_of
-from guardrails.models import Approval
+from guardrails.models import Approval, TrialAsk
 from integrations.database.locks import take_lock
 
 REASON_OF = {
@@ -69,14 +71,10 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         if origin.revises and changed is None:
             return "no_longer_waiting"
         asked, id = _asked(request, judgement, now), uuid4()
-        waiting = _list_waiting(account.id)
-        question = find_like(asked, waiting) if changed is None else None
-        # What joins a question, or takes another's place, takes no room of its own.
-        full = why_no_room(asked, tuple(waiting.values()), _limits())
-        if question is None and changed is None and full:
-            return full
-        if origin.trigger in FROM_CONTENT and (full := _too_often(account.id, asked, now)):
-            return full
+        known = _find_known(request, asked, now)
+        question = find_question(asked, known, _limits(), in_place_of_another=changed is not None)
+        if isinstance(question, str):
+            return question
         hours = settings.APPROVAL_HOURS
         decision = judgement.decision
         return Approval.objects.create(
@@ -111,6 +109,38 @@ def open_approval(request: ActionRequest, *, judgement: Judgement, now: datetime
         ).id
 
 
+def why_nobody_is_asked(
+    request: ActionRequest, *, judgement: Judgement, trial: UUID, now: datetime
+) -> NoRoom | None:
+    """Why `open_approval` would ask nobody, if what the trial would have asked before were asked;
+    None: a person would be. Kept for the mails of the trial that come later, once for an action."""
+    account = request.account
+    with transaction.atomic():
+        take_lock(f"asks {trial}")
+        earlier = TrialAsk.objects.filter(account_id=account.id, trial=trial)
+        same = hashlib.sha256(canonical_bytes(_alike(request, judgement))).hexdigest()
+        if (
+            earlier.filter(Q(action_id=request.action_id) | Q(same=same)).exists()
+            or _waits_already(request, judgement, now) is not None
+        ):
+            return None
+        asked = _asked(request, judgement, now)
+        known = _find_known(request, asked, now, trial=earlier)
+        question = find_question(asked, known, _limits())
+        if isinstance(question, str):
+            return question
+        TrialAsk.objects.create(
+            action_id=request.action_id,
+            trial=trial,
+            account_id=account.id,
+            question=question or request.action_id,
+            asked=asdict(asked),
+            same=same,
+            created_at=now,
+        )
+        return None
+
+
 def _lines(judgement: Judgement) -> tuple[str, ...]:
     """All that Remit says of it."""
     decision = judgement.decision
@@ -130,16 +160,23 @@ def _waits_already(request: ActionRequest, judgement: Judgement, now: datetime) 
     waiting = Approval.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
         account_id=request.account.id,
-        action_type=request.action_type,
-        arguments=dict(request.arguments),
-        description=judgement.description,
-        differences=[list(one) for one in judgement.differences],
-        reached=dict(judgement.reached),
-        side_effects=list(judgement.decision.side_effects),
         state=Approval.State.PENDING,
+        **_alike(request, judgement),
     )
     found = waiting.order_by("created_at").values_list("id", flat=True).first()
     return None if request.origin.revises else found
+
+
+def _alike(request: ActionRequest, judgement: Judgement) -> dict[str, Any]:
+    """What two actions of an account share if their cards look the same."""
+    return {
+        "action_type": request.action_type,
+        "arguments": dict(request.arguments),
+        "description": judgement.description,
+        "differences": [list(one) for one in judgement.differences],
+        "reached": dict(judgement.reached),
+        "side_effects": list(judgement.decision.side_effects),
+    }
 
 
 def _asked(request: ActionRequest, judgement: Judgement, now: datetime) -> Asked:
@@ -155,13 +192,42 @@ def _asked(request: ActionRequest, judgement: Judgement, now: datetime) -> Asked
     )
 
 
-def _list_waiting(account_id: UUID) -> dict[UUID, Waiting]:
-    """The account's open questions, oldest first. One query."""
-    rows = Approval.objects.filter(account_id=account_id, state=Approval.State.PENDING)
+def _find_known(
+    request: ActionRequest,
+    asked: Asked,
+    now: datetime,
+    *,
+    trial: QuerySet[TrialAsk] | None = None,
+) -> Known:
+    """With a trial's own questions, where one is named."""
+    causes = asked.causes if request.origin.trigger in FROM_CONTENT else ()
+    rows = Approval.objects.filter(account_id=request.account.id)
+    waiting = rows.filter(state=Approval.State.PENDING).order_by("created_at", "id")
+    every = list(waiting.values_list("question", "asked", "shown_at"))
+    counted: list[QuerySet[Any]] = [rows]
+    if trial is not None:
+        own = trial.order_by("created_at", "action_id")
+        every += [(question, said, None) for question, said in own.values_list("question", "asked")]
+        counted.append(trial)
+    since = now - timedelta(days=1)
+    return Known(
+        waiting=_group(every),
+        asked_today={
+            one: sum(
+                each.filter(created_at__gte=since, asked__causes__contains=[one]).count()
+                for each in counted
+            )
+            for one in causes
+        },
+    )
+
+
+def _group(
+    rows: Iterable[tuple[UUID, Mapping[str, Any], datetime | None]],
+) -> dict[UUID, Waiting]:
+    """Open questions in the order of their first actions, which make them what they are."""
     found: dict[UUID, Waiting] = {}
-    for question, asked, shown_at in rows.order_by("created_at", "id").values_list(
-        "question", "asked", "shown_at"
-    ):
+    for question, asked, shown_at in rows:
         known = found.get(question)
         found[question] = Waiting(
             asked=known.asked if known else Asked(**asked),
@@ -169,12 +235,6 @@ def _list_waiting(account_id: UUID) -> dict[UUID, Waiting]:
             is_shown=shown_at is not None or (known is not None and known.is_shown),
         )
     return found
-
-
-def _too_often(account_id: UUID, asked: Asked, now: datetime) -> NoRoom | None:
-    rows = Approval.objects.filter(account_id=account_id, created_at__gte=now - timedelta(days=1))
-    counts = {one: rows.filter(asked__causes__contains=[one]).count() for one in asked.causes}
-    return why_too_often(counts)
 
 
 def _limits() -> Limits:

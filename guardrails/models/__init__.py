@@ -20,6 +20,7 @@ from guardrails.models.patterns import (
 from guardrails.models.recipients import CheckpointRecipient
 from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
+from guardrails.models.trial_asks import TrialAsk
 from guardrails.models.undos import Undo
 from guardrails.models.usage import Usage
 
@@ -50,6 +51,7 @@ __all__ = [
     "ShadowPolicy",
     "Skill",
     "TargetGroup",
+    "TrialAsk",
     "Undo",
     "Usage",
 ]

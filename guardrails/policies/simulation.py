@@ -14,13 +14,12 @@ from audit.ledger import selectors as ledger
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.actions.base import InvalidArguments
-from guardrails.contracts import ActionRequest, ActionResult, Origin, ResultStatus
+from guardrails.contracts import ActionRequest, Origin
 from guardrails.decide import evidence
 from guardrails.decide.evidence import Past
-from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.text import visible
-from guardrails.gather.judgement import Judgement, canonical, judge, judge_by, judge_under
+from guardrails.gather.judgement import Judgement, canonical, judge, judge_by
 from guardrails.gather.policy_rows import policy_snapshots
 from integrations.contracts import AccountRef
 from integrations.models import Account
@@ -95,28 +94,6 @@ def simulate(request: ActionRequest, *, policy: PolicySnapshot | None = None) ->
     was read before. Never raises and never acts."""
     request = canonical(request)
     return judge_by(policy, request) if policy else judge(request)
-
-
-def pretend(request: ActionRequest, *, draft: PolicyFile | None = None) -> ActionResult:
-    """What the executor would answer if all went well at the provider, under the present policy or
-    a draft. Never raises and never acts; neither ledger nor rates hear of it."""
-    request = canonical(request)
-    judgement = judge_under(draft, request) if draft else judge(request)
-    decision = judgement.decision
-    status: ResultStatus = "refused"
-    if decision.verdict == "ask":
-        status = "pending"
-    elif decision.verdict == "allow":
-        status = "noop" if judgement.nothing_to_do else "succeeded"
-    return ActionResult(
-        status=status,
-        action_id=request.action_id,
-        action_type=request.action_type,
-        description=judgement.description,
-        arguments=request.arguments,
-        reason=decision.reason,
-        sentence=decision.sentence,
-    )
 
 
 def replay(

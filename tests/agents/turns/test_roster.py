@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_a_trial_over_past_mail_teaches_nothing_and_what_was_answered_gets_no_an
     learning, answers = {"propose_pattern", "propose_skill"}, {"draft", "send_email", "reply"}
 
     def withheld(*, is_trial: bool, writes: bool, is_answered: bool = False) -> frozenset[str]:
-        past = Past(is_trial=is_trial, writes=writes)
+        past = Past(trial=uuid4() if is_trial else None, writes=writes)
         found = find_withheld(past, replace(MAIL, is_answered=is_answered))
         return found & (learning | answers)
 

@@ -1,0 +1,63 @@
+"""What the executor would answer, for a run over past mail that only tries.
+
+Nothing is done and nobody is asked. What decides is the executor's own; what a trial would have
+asked is kept, so that its later mails are decided with it as they would be in a run for real.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from guardrails.contracts import ActionRequest, ActionResult, ResultStatus
+from guardrails.decide import steps
+from guardrails.decide.policy_file import PolicyFile
+from guardrails.decide.steps import Step
+from guardrails.execute.approval_requests import why_nobody_is_asked
+from guardrails.gather.judgement import canonical, judge, judge_under
+from guardrails.models import TrialAsk
+
+KEPT_FOR = timedelta(days=7)  # longer than one runs
+BECOMES: Mapping[Step, ResultStatus] = {
+    "ask": "pending",
+    "close": "noop",
+    "hold": "held",
+    "perform": "succeeded",
+}
+
+
+def pretend(
+    request: ActionRequest, *, trial: UUID, draft: PolicyFile | None = None
+) -> ActionResult:
+    """What the executor would answer if all went well at the provider, under the present policy or
+    a draft, and if what this `trial` would have asked before were asked. Never acts; neither
+    ledger nor rates hear of it."""
+    request, now = canonical(request), timezone.now()
+    judgement = judge_under(draft, request) if draft else judge(request)
+    step, decision = steps.next_step(
+        judgement.decision,
+        already_so=judgement.nothing_to_do,
+        digest=judgement.digest,
+        confirmed=None,
+        held_until=None,
+        now=now,
+    )
+    if step == "ask" and (
+        full := why_nobody_is_asked(request, judgement=judgement, trial=trial, now=now)
+    ):
+        step, decision = "refuse", steps.refused(decision, full)
+    return ActionResult(
+        status=BECOMES.get(step, "refused"),
+        action_id=request.action_id,
+        action_type=request.action_type,
+        description=judgement.description,
+        arguments=request.arguments,
+        reason=decision.reason,
+        sentence=decision.sentence,
+    )
+
+
+def forget_old(*, now: datetime) -> int:
+    """Forget what trials that have long ended would have asked; how many actions."""
+    return TrialAsk.objects.filter(created_at__lte=now - KEPT_FOR).delete()[0]
