@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from agents.activity.offers import Offered, offers
 from agents.activity.outcomes import COLOURS, Outcome
-from agents.activity.selection import CHAT, KINDS, kind_of, moment_of
+from agents.activity.selection import CHAT, KINDS, REMINDER, kind_of, moment_of
 from agents.answer.records import STATUS_WORDS, describe, sentence_of
 from agents.journal.suggestions import load_rows, load_suggested
 from agents.models import Message, Turn
@@ -89,7 +89,7 @@ def render(
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
-    items = _items(deliveries)
+    items = _items(found)
     said = dict(
         Message.objects.filter(turn__in=requests, role=Message.Role.USER).values_list(
             "turn_id", "content"
@@ -103,9 +103,11 @@ def render(
     for one in states:
         by_run.setdefault(one.run_id, []).append(one)
     return [
-        _delivery(row, items.get((row.account_id, row.source_id)), by_run, suggested, zone)
+        _delivery(row, items.get(_item_key(row)), by_run, suggested, zone)
         if isinstance(row, Delivery)
         else _request(row, said.get(row.id, ""), by_run, zone)
+        if row.kind == CHAT
+        else _reminder(row, items.get(_item_key(row)), by_run, zone)
         for row in found
     ]
 
@@ -122,10 +124,17 @@ def turn_of(delivery: Delivery) -> Turn | None:
     return getattr(delivery, "turn", None)
 
 
-def _items(deliveries: Iterable[Delivery]) -> dict[tuple[UUID | None, str], Item]:
+def _item_key(row: Delivery | Turn) -> tuple[UUID | None, str]:
+    """Of the item that a row is about."""
+    source_id = row.source_id if isinstance(row, Delivery) else row.item_source_id
+    return row.account_id, source_id
+
+
+def _items(found: Iterable[Delivery | Turn]) -> dict[tuple[UUID | None, str], Item]:
+    keys = {key for key in map(_item_key, found) if all(key)}
     rows = Item.objects.filter(
-        account_id__in={row.account_id for row in deliveries if row.account_id},
-        source_id__in={row.source_id for row in deliveries},
+        account_id__in={account_id for account_id, _ in keys},
+        source_id__in={source_id for _, source_id in keys},
     ).only("account_id", "source_id", "title", "sender_name", "sender_address")
     return {(row.account_id, row.source_id): row for row in rows}
 
@@ -182,6 +191,27 @@ def _request(
     )
 
 
+def _reminder(
+    row: Turn, item: Item | None, by_run: Mapping[str, Sequence[ActionState]], zone: tzinfo
+) -> Row:
+    done, more = _done(row, by_run)
+    page = reverse("admin:agents_turn_change", args=[row.id])
+    item_page = reverse("admin:knowledge_item_change", args=[item.id]) if item else ""
+    return _row(
+        row,
+        zone=zone,
+        kind=KINDS[REMINDER],
+        who="",
+        title=(item.title if item else "") or row.item_source_id,
+        person=row.external_user_id,
+        why=gettext("Nobody has answered it."),
+        done=done,
+        more=more,
+        link=page,
+        links=(("Item", item_page), ("Turn", page)),
+    )
+
+
 def _row(
     row: Delivery | Turn, *, zone: tzinfo, links: Iterable[tuple[str, str]], **words: Any
 ) -> Row:
@@ -219,7 +249,10 @@ def _ending(turn: Turn) -> str:
         return gettext("It ended early: %(why)s.") % {"why": why}
     if turn.state != Turn.State.FINISHED:
         return gettext("An agent is at work on it.")
-    if turn.ending in (Turn.Ending.LIMIT, Turn.Ending.STOPPED, Turn.Ending.ESCALATED):
+    if turn.ending in (
+        *(Turn.Ending.LIMIT, Turn.Ending.STOPPED),
+        *(Turn.Ending.ESCALATED, Turn.Ending.TIDIED),
+    ):
         return f"{gettext(turn.get_ending_display())}."
     if turn.kind in (Turn.Kind.INBOUND, Turn.Kind.AGAIN):
         return gettext("An agent looked at it, and saw nothing to do.")

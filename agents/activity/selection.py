@@ -1,4 +1,4 @@
-"""The rows of the activity: deliveries and turns of conversations, newest first."""
+"""The rows of the activity: deliveries, turns of conversations and reminders, newest first."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -15,7 +15,7 @@ from integrations.web.cursors import Place
 from knowledge.ingest.indexing import words_query
 from knowledge.models import Item
 
-CHAT = "chat"
+CHAT, REMINDER = Turn.Kind.CHAT.value, Turn.Kind.REMINDER.value
 ECHO = "own_action"  # word of what the agent did itself: nothing that came
 KINDS = {
     "mail": "Mail",
@@ -25,8 +25,10 @@ KINDS = {
     "messages": "Message",
     "tools": "Tool",
     CHAT: "Request",
+    REMINDER: "Reminder",
 }
-"""What came, by the kind of its source; a request is what a user said to the agent."""
+"""What came, by the kind of its source; a request is what a user said to the agent, and a reminder
+is of mail that nobody has answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +52,10 @@ class Wanted:
 def select(wanted: Wanted, *, limit: int) -> list[Delivery | Turn]:
     """Up to `limit` rows with their `outcome`, newest first. Two queries at most."""
     found: list[Delivery | Turn] = []
-    if wanted.kind != CHAT:
+    if wanted.kind not in (CHAT, REMINDER):
         rows = deliveries(wanted).select_related("account", "turn")
         found += _newest(rows, wanted, by="received_at", limit=limit)
-    if wanted.kind in ("", CHAT):
+    if wanted.kind in ("", CHAT, REMINDER):
         rows = requests(wanted).defer("context")
         found += _newest(rows, wanted, by="created_at", limit=limit)
     return sorted(found, key=lambda row: (moment_of(row), row.pk), reverse=True)[:limit]
@@ -71,14 +73,7 @@ def deliveries(wanted: Wanted) -> Any:
     if wanted.person:
         rows = rows.filter(account__external_user_id=wanted.person)
     if wanted.words:
-        items = Item.objects.filter(
-            Q(search=words_query(wanted.words)) | Q(source_id=wanted.words),
-            account__organisation_id=wanted.organisation_id,
-            account=OuterRef("account"),
-            source_id=OuterRef("source_id"),
-            deleted_at=None,
-        )
-        rows = rows.filter(Exists(items))
+        rows = rows.filter(_is_about(wanted, source_id="source_id"))
     if wanted.looked_at:
         rows = rows.filter(Q(turn__isnull=False) | Q(state=Delivery.State.DEAD))
     if wanted.reason != ECHO:
@@ -91,18 +86,36 @@ def deliveries(wanted: Wanted) -> Any:
 
 
 def requests(wanted: Wanted) -> Any:
-    """What users said, each with its `outcome`."""
-    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind=Turn.Kind.CHAT)
+    """What users said, and what they were reminded of, each with its `outcome`."""
+    kinds = [wanted.kind] if wanted.kind in (CHAT, REMINDER) else [CHAT, REMINDER]
+    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind__in=kinds)
     if wanted.person:
         rows = rows.filter(external_user_id=wanted.person)
-    for word in wanted.words.split():
-        said = Message.objects.filter(
-            turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
-        )
-        rows = rows.filter(Exists(said))
+    if wanted.words:
+        is_said = Q(kind=CHAT)
+        for word in wanted.words.split():
+            said = Message.objects.filter(
+                turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
+            )
+            is_said &= Q(Exists(said))
+        is_about = Q(kind=REMINDER) & Q(_is_about(wanted, source_id="item_source_id"))
+        rows = rows.filter(is_said | is_about)
     if wanted.reason:
         rows = rows.filter(actions__contains=[{"reason": wanted.reason}])
     return outcomes.of_turns(rows, only=wanted.outcome)
+
+
+def _is_about(wanted: Wanted, *, source_id: str) -> Exists:
+    """Whether the item of a row has the words."""
+    return Exists(
+        Item.objects.filter(
+            Q(search=words_query(wanted.words)) | Q(source_id=wanted.words),
+            account__organisation_id=wanted.organisation_id,
+            account=OuterRef("account"),
+            source_id=OuterRef(source_id),
+            deleted_at=None,
+        )
+    )
 
 
 def kind_of(source: str) -> str:

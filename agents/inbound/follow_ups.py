@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 from agents.context import people
 from agents.inbound import thread_status
 from agents.inbound.thread_status import NO_MAIL, Status
+from agents.inbound.thread_turns import ThreadTurn
+from agents.models import Turn
 from guardrails.facts.facts import SENT
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies.thread_states import ThreadStates, find_thread_states
@@ -45,10 +47,18 @@ def remind(account: AccountRef, *, now: datetime) -> int:
         if (status := find_reminder(thread, states)) is not None:
             today = datetime.combine(now.astimezone(zone).date(), time.min, zone)
             # Once a day, however often this runs.
-            cause = thread_status.Cause(uuid5(account.id, f"{status.email_id} {today:%F}"), today)
+            key = uuid5(account.id, f"{status.email_id} {today:%F}")
+            turn = ThreadTurn(
+                account=account,
+                item_id=status.email_id,
+                kind=Turn.Kind.REMINDER,
+                key={"id": thread_status.derive_id(today, str(key))},
+            )
+            cause = thread_status.Cause(key, today, turn.use)
             result = thread_status.change(
                 cause, account, status, thread_id=mail.thread_id, agent=AGENT
             )
+            turn.store()
             turned += result.status == "succeeded"
     return turned
 

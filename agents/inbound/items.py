@@ -23,6 +23,7 @@ from agents.inbound import (
     intake,
     issues,
     thread_status,
+    thread_turns,
     triage,
 )
 from agents.inbound.claims import Claimed
@@ -30,6 +31,7 @@ from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import Turn
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.gather import own_writes
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.learn import corrections, precision
@@ -83,7 +85,8 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     mail = item if isinstance(item, Email) and starts_turns else None
     if mail and event.kind == "updated":
         # What was stored before tells what is new, so this comes first.
-        thread_status.follow(_cause(delivery), account, mail)
+        with thread_turns.because_of(delivery, account, mail.id) as cause:
+            thread_status.follow(cause, account, mail)
     outcome = ingest.ingest(
         account=account,
         source_id=event.source_id,
@@ -124,8 +127,7 @@ def _react_to_mail(
     if policy.stops_all(account.source):
         return Delivery.State.SKIPPED, Delivery.STOPPED
     if inbound.is_own(account, email):
-        thread_status.keep(_cause(delivery), account, email, policy=policy)
-        drafts.tidy(delivery, account, email)
+        _keep_thread(delivery, account, email, policy)
         state, known = _accounted(outcome)
         return state, known or "own_mail"
     if inbound.is_from_remit(email):
@@ -141,9 +143,21 @@ def _react_to_mail(
     run = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
     state, why = _run_turn(turn_id, lease, run)
     if state == Delivery.State.PROCESSED:
-        thread_status.keep(_cause(delivery), account, email, policy=policy, turn_id=str(turn_id))
-        drafts.tidy(delivery, account, email)
+        _keep_thread(delivery, account, email, policy, turn_id=turn_id)
     return state, why
+
+
+def _keep_thread(
+    delivery: Claimed,
+    account: AccountRef,
+    email: Email,
+    policy: PolicySnapshot,
+    *,
+    turn_id: UUID | None = None,
+) -> None:
+    with thread_turns.because_of(delivery, account, email.id, turn_id=turn_id) as cause:
+        thread_status.keep(cause, account, email, policy=policy)
+        drafts.tidy(cause, account, email)
 
 
 def _react(
@@ -183,10 +197,6 @@ def _react(
     result = _run_turn(turn_id, lease, run)
     again.note_turn(account, item)
     return result
-
-
-def _cause(delivery: Claimed) -> thread_status.Cause:
-    return thread_status.Cause(delivery.id, delivery.received_at)
 
 
 def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:

@@ -8,7 +8,7 @@ by the guardrails, written to the ledger.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -29,10 +29,12 @@ NO_MAIL = frozenset({"DRAFT", "TRASH", "SPAM"})
 
 
 class Cause(NamedTuple):
-    """What brings a thread up: a delivery, a mail of a run over past mail, or a day."""
+    """What brings a thread up: a delivery, a mail of a run over past mail, or a day. `use_turn`
+    gives the id of the turn in which something is done about it."""
 
     id: UUID
     at: datetime
+    use_turn: Callable[[], str]
 
 
 class Status(NamedTuple):
@@ -57,15 +59,13 @@ def follow(cause: Cause, account: AccountRef, email: Email) -> None:
         _keep(cause, account, email, states=states, chosen=chosen)
 
 
-def keep(
-    cause: Cause, account: AccountRef, email: Email, *, policy: PolicySnapshot, turn_id: str = ""
-) -> None:
+def keep(cause: Cause, account: AccountRef, email: Email, *, policy: PolicySnapshot) -> None:
     """A mail came or was sent: its thread gets the status that follows from its mails, where it
     has one at all. `policy` is the account's as it was read for this mail: the executor decides
     by the present one. Raises ProviderError."""
     states = find_thread_states(policy)
     if states is not None:
-        _keep(cause, account, email, states=states, turn_id=turn_id)
+        _keep(cause, account, email, states=states)
 
 
 def _keep(
@@ -74,7 +74,6 @@ def _keep(
     email: Email,
     *,
     states: ThreadStates,
-    turn_id: str = "",
     chosen: Iterable[str] = (),
 ) -> None:
     if not email.thread_id:
@@ -82,7 +81,7 @@ def _keep(
     thread = mail_reader(account).thread(email.thread_id)
     status = find_status(thread, states, chosen=[Status(email.id, one) for one in chosen])
     if status is not None:
-        change(cause, account, status, thread_id=email.thread_id, turn_id=turn_id)
+        change(cause, account, status, thread_id=email.thread_id)
 
 
 def change(
@@ -91,7 +90,6 @@ def change(
     status: Status,
     *,
     thread_id: str,
-    turn_id: str = "",
     agent: str = AGENT,
 ) -> ActionResult:
     """Have a thread changed to this status, once for a cause."""
@@ -103,7 +101,7 @@ def change(
             arguments={"email_id": status.email_id, "label_id": status.label_id},
             origin=Origin(
                 trigger="webhook",
-                turn_id=turn_id,
+                turn_id=cause.use_turn(),
                 agent=agent,
                 actor="webhook",
                 item_source_id=status.email_id,
@@ -162,7 +160,10 @@ def _labels(thread: Iterable[Email], email_id: str) -> Sequence[str]:
 
 def _action_id(cause: Cause, status: Status) -> UUID:
     """The same whenever it is worked on again, so that nothing is done twice."""
-    said = f"{cause.id} {status.email_id} {status.label_id}".encode()
-    random = int.from_bytes(hashlib.sha256(said).digest()) >> (256 - ids.RANDOM_BITS)
-    milliseconds = (cause.at - ids.EPOCH) // timedelta(milliseconds=1)
-    return ids.assemble(milliseconds, random)
+    return derive_id(cause.at, f"{cause.id} {status.email_id} {status.label_id}")
+
+
+def derive_id(at: datetime, said: str) -> UUID:
+    """An id in order of time that is always the same for the same words. Pure."""
+    random = int.from_bytes(hashlib.sha256(said.encode()).digest()) >> (256 - ids.RANDOM_BITS)
+    return ids.assemble((at - ids.EPOCH) // timedelta(milliseconds=1), random)

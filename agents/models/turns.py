@@ -18,6 +18,8 @@ class Turn(models.Model):
         INBOUND = "inbound", "Inbound item"
         AGAIN = "again", "Inbound item, looked at again"
         TRIAL = "trial", "Mail that was only tried"
+        THREAD = "thread", "Thread put in order"
+        REMINDER = "reminder", "Reminder"
 
     class State(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -33,6 +35,7 @@ class Turn(models.Model):
         STOPPED = "stopped", "Stopped by a person"
         PATTERN = "pattern", "A learned pattern acted"
         SUGGESTED = "suggested", "Something was suggested to a person"
+        TIDIED = "tidied", "Its thread was put in order"
         ERROR = "error", "Something broke"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

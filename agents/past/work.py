@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from agents.contracts import Past
 from agents.inbound import inbound, intake, stopping, thread_status
+from agents.inbound.thread_turns import ThreadTurn
 from agents.journal import leases
 from agents.journal.leases import Lease
 from agents.models import PastMail, PastRun, Turn
@@ -163,9 +164,14 @@ def _worked(
 
 
 def _keep_status(run: PastRun, account: AccountRef, email: Email, turn_id: UUID) -> None:
-    cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at)
+    turn = ThreadTurn(account=account, item_id=email.id, turn_id=turn_id)
+    cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at, turn.use)
     policy = policy_snapshot(account)  # not the draft that a run may be tried with
-    thread_status.keep(cause, account, email, policy=policy, turn_id=str(turn_id))
+    try:
+        thread_status.keep(cause, account, email, policy=policy)
+    finally:
+        if turn.is_used:
+            turn.store()
 
 
 def _turn_of(run: PastRun, account: AccountRef, mail: PastMail) -> tuple[UUID, Lease | None] | None:

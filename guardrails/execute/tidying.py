@@ -7,6 +7,7 @@ theirs. Each goes through the executor, so the ledger has it.
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -34,11 +35,17 @@ GONE = "object_unknown"
 
 
 def tidy(
-    account: AccountRef, email: Email, *, came_at: datetime, own_words: Callable[[Email], str]
+    account: AccountRef,
+    email: Email,
+    *,
+    came_at: datetime,
+    own_words: Callable[[Email], str],
+    use_turn: Callable[[], str],
 ) -> None:
     """A mail came or was sent, and what was to be done about it is done: drafts of its thread that
-    are of no use any more go. `own_words` gives what somebody wrote in a mail themselves. Raises
-    ProviderError where the mailbox cannot be asked; then nothing is lost by asking again."""
+    are of no use any more go. `own_words` gives what somebody wrote in a mail themselves, and
+    `use_turn` the turn that takes a draft back. Raises ProviderError where the mailbox cannot be
+    asked; then nothing is lost by asking again."""
     if not email.thread_id:
         return
     rows = list(_pending(account.id).filter(thread_id=email.thread_id).order_by("written_at"))
@@ -47,7 +54,7 @@ def tidy(
     thread = mail_reader(account).thread(email.thread_id)
     waits = False
     for row, answer in find_stale(rows, thread, email, came_at=came_at):
-        result = _end(account, row, answer, own_words)
+        result = _end(account, row, answer, own_words, use_turn)
         waits = waits or (result is not None and result.reason == "facts_unavailable")
     if waits:
         raise Unavailable("a draft could not be looked at")
@@ -61,9 +68,10 @@ def tidy_superseded() -> None:
     )
     for thread in threads.order_by("account_id", "thread_id").exclude(thread_id=""):
         rows = _pending(thread["account_id"]).filter(thread_id=thread["thread_id"])
-        for row in rows.order_by("-written_at")[1:]:
+        newest_first = list(rows.order_by("-written_at"))
+        for row in newest_first[1:]:
             if row.withdrawal_id is None:
-                _end(row.account.ref(), row, None, str)
+                _end(row.account.ref(), row, None, str, partial(_turn_of, newest_first[0]))
 
 
 def find_stale(
@@ -105,6 +113,7 @@ def _end(
     row: AssistantDraft,
     answer: Email | None,
     own_words: Callable[[Email], str],
+    use_turn: Callable[[], str],
 ) -> ActionResult | None:
     """What becomes of one draft, asked of the provider. None: it was sent as it was."""
     if answer is not None:
@@ -114,7 +123,7 @@ def _end(
         if row.message_id and answer.message_id == row.message_id:
             _close(row, State.SENT)
             return None
-    result = execute(_request(account, row))
+    result = execute(_request(account, row, turn_id=use_turn()))
     if result.status in ("succeeded", "noop"):
         _close(row, State.SUPERSEDED)
     elif result.reason in ENDS:
@@ -129,7 +138,7 @@ def _end(
     return result
 
 
-def _request(account: AccountRef, row: AssistantDraft) -> ActionRequest:
+def _request(account: AccountRef, row: AssistantDraft, *, turn_id: str) -> ActionRequest:
     """The same action however often it is tried, and by however many at once."""
     if row.withdrawal_id is None:
         _pending(account.id).filter(pk=row.pk, withdrawal_id=None).update(withdrawal_id=uuid7())
@@ -143,6 +152,7 @@ def _request(account: AccountRef, row: AssistantDraft) -> ActionRequest:
         arguments={"draft_id": row.draft_id, "digest": row.digest},
         origin=Origin(
             trigger="webhook",
+            turn_id=turn_id,
             agent=AGENT,
             actor="webhook",
             thread_id=row.thread_id,
@@ -159,6 +169,11 @@ def _close(row: AssistantDraft, state: AssistantDraft.State) -> None:
         nearness=row.nearness,
         ended_at=timezone.now(),
     )
+
+
+def _turn_of(row: AssistantDraft) -> str:
+    """The turn that wrote the draft."""
+    return next((phase.run_id for phase in recorded(row.action_id)), "")
 
 
 def _text(row: AssistantDraft) -> str | None:

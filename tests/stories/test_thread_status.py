@@ -6,12 +6,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from agents.activity import digest_mail, digests
 from agents.inbound import follow_ups
+from agents.models import Turn
 from audit.models import ExecutedAgentAction
+from guardrails.approve.card_mail import inert
 from guardrails.models import AllowedAction
 from integrations.models import Delivery
+from tests.agents.pages import superuser
 from tests.office import Office
 from tests.stories.steps import Frontend, scripted
 
@@ -135,6 +141,7 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
     )
     mail = office.deliver("question")
     office.drain()
+    client = superuser()
     with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}):
         write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
         account = office.account("maya", "gmail")
@@ -144,6 +151,17 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
         assert follow_ups.remind(replace(account, paused=True), now=later) == 0
         assert follow_ups.remind(account, now=later) == 1
         assert statuses(office, mail["thread_id"]) == {"own_1": ["label_follow_up"]}
+        row = row_about(client, "own_1", kind="reminder")
+        assert (row.kind, row.title, row.why) == (
+            "Reminder",
+            mail["subject"],
+            "Nobody has answered it.",
+        )
+        assert [(one.what, one.status) for one in row.done] == [
+            (f"Label as Follow Up: “{mail['subject']}”", "done")
+        ]
+        for _, link in row.links:
+            assert client.get(link).status_code == 200
         # Where the user says that it can wait, that holds for the day.
         path = "/users/maya/emails/own_1"
         office.control("PATCH", path, json={"labels": ["SENT", "label_awaiting_reply"]})
@@ -161,3 +179,51 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
         ("attempt", "pending"),
         ("outcome", "succeeded"),
     ] * 2
+
+
+def row_about(client: Client, source_id: str, **query: str) -> Any:
+    """The row of the first page that says what was done because of this mail."""
+    answer = client.get(reverse("admin:index"), {"words": source_id, **query})
+    (row,) = (row for _, rows in answer.context["days"] for row in rows if row.done)
+    return row
+
+
+def test_the_row_of_the_users_own_answer_says_what_was_done_because_of_it(office: Office) -> None:
+    mail = office.deliver("question")
+    office.drain()
+    with scripted({INGEST: [SUMMARY]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+    client = superuser()
+
+    row = row_about(client, "own_1")
+
+    done = [
+        (f"Label as Awaiting Reply: “{mail['subject']}”", "done", ""),
+        (
+            f"Withdraw the draft: “[Nobody was asked about: {mail['from']}] {mail['subject']}”",
+            "done",
+            "",
+        ),
+    ]
+    assert (row.outcome, row.why) == ("Done", "")
+    assert [(one.what, one.status, one.why) for one in row.done] == done
+    turn = Turn.objects.get(delivery__source_id="own_1")
+    turn_page = reverse("admin:agents_turn_change", args=[turn.id])
+    assert dict(row.links)["Turn"] == row.link == turn_page
+    page = client.get(turn_page)
+    assert [one["description"] for one in page.context["actions_done"]] == [one[0] for one in done]
+    # And back, from each row of the ledger.
+    for one in ExecutedAgentAction.objects.filter(run_id=str(turn.id), phase="outcome"):
+        entry = client.get(reverse("admin:audit_executedagentaction_change", args=[one.id]))
+        assert turn_page in entry.content.decode()
+    # The figures above and the day count it once.
+    figures = client.get(reverse("admin:index")).context["figures"]
+    totals = {value: number for value, _, number in figures["value"].totals}
+    assert totals["done"] == Turn.objects.exclude(actions=[]).count() == 2
+    organisation = office.account("maya", "gmail").organisation_id
+    day = digests.load_day(
+        organisation, "maya", timezone.now().date(), zone=ZoneInfo("UTC"), examples=9
+    )
+    assert {part.outcome: part.number for part in day.parts} == {"done": 2}
+    for words, _, _ in done:
+        assert digest_mail.text(day, "").count(inert(f"{words}: done.")) == 1

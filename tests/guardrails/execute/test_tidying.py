@@ -150,7 +150,13 @@ def test_a_draft_that_is_gone_was_sent_where_the_answer_in_its_thread_is_near(
     )
 
     answer = mail_reader(account).email(sent)
-    tidy(account, answer, came_at=timezone.now(), own_words=lambda one: one.body_text or "")
+    tidy(
+        account,
+        answer,
+        came_at=timezone.now(),
+        own_words=lambda one: one.body_text or "",
+        use_turn=str,
+    )
 
     row.refresh_from_db()
     assert (row.state, row.nearness) == expected
