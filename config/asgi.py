@@ -11,9 +11,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("REMIT_PROCESS", "web")
 
 from django.conf import settings  # after the settings are named
-from django.core.asgi import get_asgi_application
 
-django = get_asgi_application()
+from config.door.handler import get_application
+
+django = get_application()
 
 from agents.api.mcp.door import with_mcp  # noqa: E402  # needs the app registry
 from agents.turns.streams import App, with_streams  # noqa: E402  # needs the app registry
