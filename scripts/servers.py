@@ -49,7 +49,7 @@ def _issues(name: str, ability: str, *grades: str) -> Operation:
 
 
 def _files(name: str, ability: str, *grades: str) -> Operation:
-    servers = ("Sandbox", "WsgiDAV", "Google Drive")
+    servers = ("Sandbox", "WsgiDAV", "Google Drive", "OneDrive")
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
@@ -66,6 +66,7 @@ SERVERS = {
     "Outlook Calendar": "Microsoft Graph calendars (a fake)",
     "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
     "Google Drive": "Google Drive (a fake)",
+    "OneDrive": "Microsoft Graph files (a fake)",
     "GitHub": "GitHub (a fake)",
     "Jira Cloud": "Jira Cloud (a fake)",
     "Jira Data Center": "Jira Data Center (a fake)",
@@ -85,6 +86,7 @@ SOURCES = {
     "Outlook Calendar": "microsoft_calendar",
     "WsgiDAV": "webdav",
     "Google Drive": "google_drive",
+    "OneDrive": "microsoft_files",
     "GitHub": "github_issues",
     "Jira Cloud": "jira_issues",
     "Jira Data Center": "jira_issues",
@@ -112,12 +114,14 @@ OPERATIONS = (
     _events("cancel an event once", MOVE, "A", "A", "A", "A", "B"),
     _events("move one of a series", MOVE, "A", "A", "A", "A", "B"),
     _events("invite people", "Invite people", "A", NO, "A", "A", "A"),
-    _files("create a document once", "Create documents", "A", "A", "A"),
-    _files("add to a document once", "Add to documents", "A", "A", "B"),
-    _files("refuse to add to a document that has changed", "Add to documents", "A", "A", "B"),
-    _files("move a document", "Move documents", "A", "B", "B"),
-    _files("put a document into the trash, and back", "Put documents into the trash", "A", NO, "B"),
-    _files("share a document once, and stop", "Share documents", "A", NO, "B"),
+    _files("create a document once", "Create documents", "A", "A", "A", "A"),
+    _files("add to a document once", "Add to documents", "A", "A", "B", "B"),
+    _files("refuse to add to a document that has changed", "Add to documents", "A", "A", "B", "B"),
+    _files("move a document", "Move documents", "A", "B", "B", "A"),
+    _files(
+        "put a document into the trash, and back", "Put documents into the trash", "A", NO, "B", "B"
+    ),
+    _files("share a document once, and stop", "Share documents", "A", NO, "B", "B"),
     _issues("create an issue once", "Create issues", "A", "C", "C", "C", "C"),
     _issues("comment on an issue once", "Comment on issues", "A", "C", "C", "C", "C"),
     _issues("change an issue", CHANGE, "A", "C", "C", "C", "B"),

@@ -42,7 +42,7 @@ class Description:
         found = [
             (template.count("{"), template)
             for template in self._data["paths"]
-            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+            if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path)
         ]
         for _, template in sorted(found):
             if method.lower() in self._data["paths"][template]:

@@ -113,7 +113,9 @@ class FakeTracker:
 
 
 def _read(kind: str, content: bytes) -> tuple[Any, bytes]:
-    """JSON, and the bytes that came with it (multipart/related, RFC 2387)."""
+    """JSON, and the bytes that came with it (multipart/related, RFC 2387) or in its place."""
+    if kind.startswith("text/plain"):
+        return None, content
     if not kind.startswith("multipart/related; boundary="):
         return json.loads(content) if content else None, b""
     edge = re.escape(kind.partition("boundary=")[2].encode())

@@ -337,6 +337,31 @@ GOOGLE_DRIVE = Provider(
         ),
     ),
 )
+# The same at Microsoft, over Graph. It takes a new file under its name once, and its documents say
+# that it moves and throws away the version alone that was looked at; of added text they do not.
+MICROSOFT_FILES = Provider(
+    name="microsoft_files",
+    label="OneDrive",
+    connectors=(
+        Connector(
+            source="microsoft_files",
+            kind="files",
+            label="Files (OneDrive)",
+            content_type="document",
+            item_type=Document,
+            window=timedelta(days=183),
+            is_synced=True,
+            is_writable=True,
+            is_watched=True,
+            capabilities=Capabilities(
+                grade="B",
+                repeat="by_precondition",
+                repeats={"create_document": "by_key"},
+            ),
+            starts_turns=True,
+        ),
+    ),
+)
 # Issues of somebody's own, at a tracker that keeps no keys and holds no write to a version:
 # what became of a write is searched for, and nothing is repeated by itself.
 _tracker = partial(
@@ -429,6 +454,7 @@ PROVIDERS: tuple[Provider, ...] = (
     CARDDAV,
     WEBDAV,
     GOOGLE_DRIVE,
+    MICROSOFT_FILES,
     GITHUB,
     JIRA,
     REQUEST_TRACKER,

@@ -31,6 +31,7 @@ from tests import (
     google_world,
     jira_world as jira,
     microsoft_calendar_world,
+    microsoft_files_world,
     microsoft_world,
     rt_world,
 )
@@ -48,6 +49,7 @@ from tests.integrations.providers.rooms import (
     ServedGoogleCalendar,
     ServedGoogleDrive,
     ServedMailbox,
+    ServedOneDrive,
     ServedOutlook,
     ServedOutlookCalendar,
     ServedTickets,
@@ -72,7 +74,7 @@ MARKS = {
     "WsgiDAV": [needs_files],
     "Xandikos": [missing("xandikos")],
 }
-SIGNED_IN = ("Gmail", "Outlook", "Outlook Calendar")
+SIGNED_IN = ("Gmail", "Outlook", "Outlook Calendar", "OneDrive")
 SOURCES_AT_GOOGLE = {"calendar": "google_calendar", "files": "google_drive"}
 SOURCES = {"mail": "mailbox", "calendar": "diary", "files": "drive", "issues": "tracker"}
 
@@ -88,6 +90,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Google Calendar": google_calendar_world.running_google_calendar,
         "Google Drive": google_drive_world.running_google_drive,
         "Outlook": microsoft_world.running_outlook,
+        "OneDrive": microsoft_files_world.running_onedrive,
         "Outlook Calendar": microsoft_calendar_world.running_outlook_calendar,
         "Jira Cloud": partial(jira.running_jira, is_cloud=True),
         "Jira Data Center": partial(jira.running_jira, is_cloud=False),
@@ -179,6 +182,9 @@ def signed_in(served: Any) -> Any:
     if isinstance(served, microsoft_calendar_world.OutlookCalendar):
         row = at_microsoft("microsoft_calendar", {"api": served.api})
         return ServedOutlookCalendar(account=row.ref(), outlook=served)
+    if isinstance(served, microsoft_files_world.OneDrive):
+        row = at_microsoft("microsoft_files", served.servers)
+        return ServedOneDrive(account=row.ref(), onedrive=served)
     row = at_microsoft("microsoft_mail", {"api": served.api, "folders": served.folders})
     return ServedOutlook(account=row.ref(), outlook=served)
 
@@ -331,7 +337,7 @@ LISTS = {
     "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
     "Outlook Calendar": ("calendar", "calendar", microsoft_calendar_world.OWN),
     "WsgiDAV": ("files", "folder", "folder:Clients"),
-    "Google Drive": ("files", "folder", "clients"),
+    **dict.fromkeys(("Google Drive", "OneDrive"), ("files", "folder", "clients")),
     "GitHub": (*PROJECTS, PLANS),
     "RT": (*PROJECTS, rt_world.QUEUE),
     **dict.fromkeys(("Jira Cloud", "Jira Data Center"), (*PROJECTS, jira.PROJECT)),

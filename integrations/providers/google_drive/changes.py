@@ -5,17 +5,17 @@ and nothing else. Where Google takes the token no more, what was changed since t
 looked at anew; the new token is taken before.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, NotFound, Rejected
-from integrations.models import Delivery, MailState
+from integrations.models import MailState
 from integrations.network.answers import parse
+from integrations.providers.drives.changes import Seen, events_of
 from integrations.providers.google_drive.answers import (
     FOLDER,
     ChangeSaid,
@@ -28,7 +28,7 @@ from integrations.providers.mailboxes.changes import Event, Looked
 
 NEW_WITHIN = timedelta(days=2)
 AT_ONCE = 100
-Kind = Literal["created", "updated", "deleted"]
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:
@@ -45,7 +45,7 @@ def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[L
             said = _changes(own, state)
             # A page's token is good for the next look, too.
             state = said.next_page or said.newest
-            events = tuple(_events(own, said.changes, new_since=new_since))
+            events = _events(own, said.changes, new_since=new_since)
             if events or state != mark.state:
                 yield Looked(account=account, state=state, events=events)
             if said.next_page is None:
@@ -79,7 +79,7 @@ def _look_anew(own: Files, *, since: datetime, new_since: datetime) -> Generator
         said = own.listed(changed, most=AT_ONCE, page=page)
         rows = [ChangeSaid(fileId=one.id, file=one) for one in said.files]
         page = said.next_page
-        events = tuple(_events(own, rows, new_since=new_since))
+        events = _events(own, rows, new_since=new_since)
         if page is None:
             yield Looked(account=own.account, state=state, events=events)
             return
@@ -87,39 +87,28 @@ def _look_anew(own: Files, *, since: datetime, new_since: datetime) -> Generator
         yield Looked(account=own.account, state=before, events=events)
 
 
-def _events(
-    own: Files, rows: tuple[ChangeSaid, ...] | list[ChangeSaid], *, new_since: datetime
-) -> Generator[Event]:
-    known = frozenset(
-        Delivery.objects.filter(
-            account_id=own.account.id, source_id__in=[one.id for one in rows if one.id]
-        ).values_list("source_id", flat=True)
+def _events(own: Files, rows: Sequence[ChangeSaid], *, new_since: datetime) -> tuple[Event, ...]:
+    seen = [one for row in rows if (one := _seen(own, row)) is not None]
+    return events_of(own.account, seen, new_since=new_since)
+
+
+def _seen(own: Files, row: ChangeSaid) -> Seen | None:
+    said, id = row.file, row.id
+    if said is not None and said.is_folder:
+        return None
+    if row.removed or (said is not None and said.trashed):
+        return Seen(id=id, name=f"gdrive gone {id} {row.time}", came_at=NEVER, describe=None)
+    if said is None:
+        return None
+    return Seen(
+        id=said.id,
+        name=f"gdrive {said.id} {said.version}",
+        came_at=_came_at(said),
+        describe=lambda: own.describe(said),
     )
-    for one in rows:
-        said = one.file
-        if one.removed or (said is not None and said.trashed):
-            if said is None or not said.is_folder:
-                yield f"gdrive gone {one.id} {one.time}", _event(own, "deleted", one.id)
-        elif said is not None and not said.is_folder:
-            is_new = said.id not in known and _came_at(said) >= new_since
-            kind: Kind = "created" if is_new else "updated"
-            yield f"gdrive {said.id} {said.version}", _event(own, kind, said.id, said)
 
 
 def _came_at(said: FileSaid) -> datetime:
     """When it was made, or this user let in."""
     found = [at for at in (said.created, said.shared_at) if at is not None]
-    return max(found, default=datetime.min.replace(tzinfo=UTC))
-
-
-def _event(own: Files, kind: Kind, id: str, said: FileSaid | None = None) -> ItemEvent:
-    found = own.describe(said) if said is not None else None
-    return ItemEvent(
-        kind=kind,
-        user_id=own.account.external_user_id,
-        source="google_drive",
-        source_id=id,
-        content_type="document" if found else None,
-        data=found.model_dump(mode="json", exclude={"version"}) if found else None,
-        timestamp=timezone.now(),
-    )
+    return max(found, default=NEVER)

@@ -10,6 +10,8 @@ from urllib.parse import quote
 from integrations.contracts import AccountRef, Document, Folder
 from integrations.exceptions import NotFound, ProviderError, TooLarge
 from integrations.network.answers import parse
+from integrations.providers.drives.folders import Place, path_of
+from integrations.providers.drives.text import MAX_TEXT_BYTES, TEXT_TYPES
 from integrations.providers.google.session import GoogleSession, session_of
 from integrations.providers.google_drive.answers import (
     FOLDER,
@@ -22,9 +24,7 @@ FIELDS = (
     "id,name,mimeType,parents,createdTime,modifiedTime,sharedWithMeTime,version,md5Checksum,size,"
     "trashed,owners(emailAddress),permissions(id,type,role,emailAddress,deleted),appProperties"
 )
-MAX_TEXT_BYTES = 1_000_000
-MAX_FOLDERS, AT_ONCE, MAX_DEPTH = 5_000, 200, 50
-TEXT_TYPES = ("text/", "application/json", "application/xml")
+MAX_FOLDERS, AT_ONCE = 5_000, 200
 # What Google's own programs make is read in these forms.
 EXPORTED = {
     "application/vnd.google-apps.document": "text/plain",
@@ -114,7 +114,19 @@ class Files:
         last: what lies in another has readers whom nobody knows."""
         root = self.at("root")
         found = {one.id: one for one in self._folders()} | {root.id: root}
-        return tuple(self._folder(one, found, root.id) for one in found.values())
+        places = {
+            one.id: Place(one.name, one.parents[0] if one.parents else None)
+            for one in found.values()
+        }
+        return tuple(
+            Folder(
+                id=one.id,
+                name=path_of(one.id, places, root=root.id),
+                kind="drive",
+                shared_with=readers(one.grants, self.account.address),
+            )
+            for one in found.values()
+        )
 
     def _folders(self) -> Iterator[FileSaid]:
         page, count = None, 0
@@ -125,21 +137,6 @@ class Files:
             page = said.next_page
             if page is None:
                 return
-
-    def _folder(self, said: FileSaid, known: dict[str, FileSaid], root: str) -> Folder:
-        names, at = list[str](), said
-        while at.id != root and len(names) < MAX_DEPTH:
-            names.append(at.name.replace("/", "_") or "_")
-            above = known.get(at.parents[0]) if at.parents else None
-            if above is None:
-                break  # shared with the user, out of a folder that is not
-            at = above
-        return Folder(
-            id=said.id,
-            name=f"/{'/'.join(reversed(names))}",
-            kind="drive",
-            shared_with=readers(said.grants, self.account.address),
-        )
 
 
 def url_of(id: str) -> str:

@@ -18,19 +18,14 @@ from integrations.network.answers import parse
 from integrations.ports.files import FilesWriter
 from integrations.providers.account_writer import AccountWriter
 from integrations.providers.drives import writing
+from integrations.providers.drives.text import MAX_TEXT_BYTES, TEXT_TYPES
 from integrations.providers.drives.writing import Answer
 from integrations.providers.google.session import Taken
 from integrations.providers.google_drive import docs
 from integrations.providers.google_drive.answers import FileSaid, IdsSaid
 from integrations.providers.google_drive.docs import DOCUMENT
 from integrations.providers.google_drive.evidence import MARK, grant_of, is_marked
-from integrations.providers.google_drive.files import (
-    FIELDS,
-    MAX_TEXT_BYTES,
-    TEXT_TYPES,
-    Files,
-    url_of,
-)
+from integrations.providers.google_drive.files import FIELDS, Files, url_of
 
 PLAIN = "text/plain"
 SAME = {"fields": FIELDS}

@@ -19,6 +19,7 @@ GRAPH_API = "https://graph.microsoft.com/v1.0"
 _SCOPE = "https://graph.microsoft.com/"
 CHANGE_MAIL, SEND_MAIL = f"{_SCOPE}Mail.ReadWrite", f"{_SCOPE}Mail.Send"
 CHANGE_CALENDARS = f"{_SCOPE}Calendars.ReadWrite"
+CHANGE_FILES = f"{_SCOPE}Files.ReadWrite"
 WHO = f"{_SCOPE}User.Read"
 # Without it there is no refresh token; what was granted does not name it.
 LASTING = "offline_access"

@@ -23,6 +23,8 @@ from integrations.providers.signed_in.session import SAID_CHARS, SignedInSession
 
 REQUEST_ID_CHARS = 100
 TAKEN = "errorduplicatetransactionid"
+NAME_TAKEN = "namealreadyexists"
+NO_ROOM = 507
 # A token that Graph takes no more: ask for everything once.
 LOST = frozenset({"syncstatenotfound", "syncstateinvalid", "resyncrequired"})
 
@@ -37,6 +39,10 @@ class Taken(Rejected):
     """Something was created under the id of this transaction before."""
 
     outcome_unknown = True
+
+
+class NameTaken(Rejected):
+    """The folder has something of this name already."""
 
 
 class GraphSession(SignedInSession):
@@ -62,6 +68,8 @@ class GraphSession(SignedInSession):
         # These say “not so fast”, too, where they name a time.
         if status in (503, 504) and wait is not None:
             raise Busy(str(status), retry_after=wait)
+        if status == NO_ROOM:
+            raise Rejected("There is no room left there. Make some, and ask again.")
         if status == 408 or status >= 500:
             raise Unavailable(str(status))
         raise _refusal(answer)
@@ -89,6 +97,8 @@ def _refusal(answer: Answer) -> ProviderError:
         return Changed("it has another version by now")
     if _code(answer) == TAKEN:
         return Taken("it was created before", said=said)
+    if _code(answer) == NAME_TAKEN:
+        return NameTaken("The folder has a file or folder of this name already.", said=said)
     return Rejected(f"Microsoft said no ({status})", said=said)
 
 

@@ -7,7 +7,6 @@ and what was seen already has the same name and is not stored twice.
 """
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ from integrations.models import Delivery, MailFolderLink, MailState
 from integrations.network.answers import parse
 from integrations.providers.jmap.mailboxes import NOT_READ_IN
 from integrations.providers.mailboxes.changes import Event
+from integrations.providers.microsoft.changes import Looked
 from integrations.providers.microsoft_mail.answers import Changes
 from integrations.providers.microsoft_mail.mails import Found, Mails, mails_of
 from integrations.providers.microsoft_mail.reader import moment
@@ -30,24 +30,6 @@ NEW_WITHIN = timedelta(days=2)
 LOOKED_BACK = timedelta(days=30)
 MOST_WATCHED = 100  # folders
 Kind = Literal["created", "updated", "deleted"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """One page of one folder: keep how far it was looked at with its events, in one
-    transaction."""
-
-    account: AccountRef
-    folder: str = ""
-    link: str = ""
-    events: tuple[Event, ...] = ()
-
-    def keep(self) -> None:
-        MailState.objects.get_or_create(account_id=self.account.id, defaults={"state": "graph"})
-        if self.link:
-            MailFolderLink.objects.update_or_create(
-                account_id=self.account.id, folder=self.folder, defaults={"link": self.link}
-            )
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:

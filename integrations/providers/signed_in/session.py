@@ -53,7 +53,7 @@ class SignedInSession(ABC):
 
     def get(self, path: str, params: Params | None = None) -> Any:
         """Reading changes nothing: what may pass is tried again. Raises ProviderError."""
-        return _read(self._tried(path, params, MAX_ANSWER_BYTES))
+        return read(self._tried(path, params, MAX_ANSWER_BYTES))
 
     def download(self, path: str, params: Params, *, most_bytes: int) -> bytes:
         """What is there as it is. Raises TooLarge for more, and what `get` raises."""
@@ -91,7 +91,7 @@ class SignedInSession(ABC):
         headers: Mapping[str, str],
     ) -> Any:
         with self._slot():
-            return _read(self._once(method, url, params, content, headers, MAX_ANSWER_BYTES))
+            return read(self._once(method, url, params, content, headers, MAX_ANSWER_BYTES))
 
     def _once(
         self,
@@ -163,7 +163,7 @@ def open_session(
     return session, sign_in.servers
 
 
-def _read(answer: Answer) -> Any:
+def read(answer: Answer) -> Any:
     if not answer.content:
         return None
     try:

@@ -7,10 +7,6 @@ from integrations.exceptions import NotFound
 from integrations.models import FilePlace
 from integrations.providers.webdav.folders import File, Files
 
-MAX_TEXT_BYTES = 1_000_000
-TEXT_TYPES = ("text/", "application/json", "application/xml")
-TEXT_ENDINGS = (".txt", ".md", ".csv", ".tsv", ".rst", ".log", ".json", ".yaml", ".yml", ".xml")
-
 
 def places(account: AccountRef, paths: Iterable[str]) -> dict[str, FilePlace]:
     """The row of each path, made where there is none."""
@@ -50,16 +46,3 @@ def describe(own: Files, row: FilePlace, file: File, *, text: str = "") -> Docum
         file_id=f"{row.document_id} {file.etag}" if file.etag else None,
         owner="" if own.server.readers is None else own.account.address,
     )
-
-
-def is_text(file: File) -> bool:
-    kind = file.mime_type.partition(";")[0].strip().lower()
-    return kind.startswith(TEXT_TYPES) or file.name.lower().endswith(TEXT_ENDINGS)
-
-
-def read_text(raw: bytes) -> str | None:
-    """None for bytes that are no text in UTF-8."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return None

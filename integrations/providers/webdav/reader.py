@@ -9,6 +9,7 @@ from integrations.contracts.people import Correspondence, Correspondent
 from integrations.exceptions import NotFound, TooLarge
 from integrations.ports.evidence import Evidence
 from integrations.ports.files import FilesReader
+from integrations.providers.drives.text import MAX_TEXT_BYTES, is_text, read_text
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import File, Files
 
@@ -45,10 +46,10 @@ class WebDavReader:
         own, row = Files(self._account), documents.place(self._account, document_id)
         file = own.file(row.path)
         text = ""
-        if documents.is_text(file) and file.size <= documents.MAX_TEXT_BYTES:
+        if is_text(file.mime_type, file.name) and file.size <= MAX_TEXT_BYTES:
             try:
-                _, raw = own.session.get(own.url(row.path), most_bytes=documents.MAX_TEXT_BYTES)
-                text = documents.read_text(raw) or ""
+                _, raw = own.session.get(own.url(row.path), most_bytes=MAX_TEXT_BYTES)
+                text = read_text(raw) or ""
             except TooLarge:
                 text = ""
         return documents.describe(own, row, file, text=text)

@@ -15,6 +15,7 @@ from integrations.models import FilePlace, FileWrite
 from integrations.ports.files import FilesWriter
 from integrations.providers.account_writer import AccountWriter
 from integrations.providers.drives import writing
+from integrations.providers.drives.text import MAX_TEXT_BYTES, read_text
 from integrations.providers.webdav import documents, evidence
 from integrations.providers.webdav.folders import STRONG, Files, spell
 
@@ -51,11 +52,11 @@ class WebDavWriter(AccountWriter):
         self, document_id: str, *, content: str, revision: str | None, key: str
     ) -> Answer:
         own, place = Files(self._account), documents.place(self._account, document_id)
-        etag, before = own.session.get(own.url(place.path), most_bytes=documents.MAX_TEXT_BYTES)
+        etag, before = own.session.get(own.url(place.path), most_bytes=MAX_TEXT_BYTES)
         row = writing.find_row(self._account, key)
         if row is not None and (row.done or _digest(before) == row.digest):
             return dict(row.answer) if row.done else writing.finish(row, row.document_id, etag)
-        if documents.read_text(before) is None:
+        if read_text(before) is None:
             raise Rejected("Only to plain text can something be added.")
         _check(etag, revision)
         raw = before + content.encode()

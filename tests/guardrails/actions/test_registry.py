@@ -25,7 +25,7 @@ from tests.guardrails.values import account
 WRITTEN_TO = {
     *("gmail", "imap", "jmap", "google_mail", "gdrive", "calendar", "caldav", "google_calendar"),
     *("github_issues", "jira", "jira_issues", "mcp", "microsoft_mail", "rt_tickets", "webdav"),
-    *("google_drive", "microsoft_calendar"),
+    *("google_drive", "microsoft_calendar", "microsoft_files"),
 }
 WRITERS: dict[str, type] = {
     "mail": MailWriter,
@@ -52,6 +52,7 @@ def test_actions_work_on_five_kinds_and_other_sources_are_read_alone() -> None:
         "microsoft_calendar",
         "webdav",
         "google_drive",
+        "microsoft_files",
         "github_issues",
         "jira_issues",
         "rt_tickets",

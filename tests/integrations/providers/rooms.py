@@ -24,6 +24,7 @@ from integrations.providers.imap.servers import MailServers
 from integrations.providers.jira import trial as jira_trial
 from integrations.providers.jmap import trial as jmap_trial
 from integrations.providers.microsoft_calendar import trial as outlook_calendar_trial
+from integrations.providers.microsoft_files import trial as onedrive_trial
 from integrations.providers.microsoft_mail import trial as outlook_trial
 from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.trackers.trial import Tried
@@ -42,6 +43,7 @@ from tests.integrations.providers.imap import box
 from tests.jira_world import ADDRESS, PROJECT, Jira
 from tests.mail_world import PASSWORD, MailWorld
 from tests.microsoft_calendar_world import OutlookCalendar
+from tests.microsoft_files_world import OneDrive
 from tests.microsoft_world import Outlook
 from tests.rt_world import QUEUE, Rt
 
@@ -369,6 +371,33 @@ class ServedGoogleDrive(Room):
     def documents(self) -> dict[str, str]:
         assert self.google.problems == []
         return self.google.held()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOneDrive(Room):
+    """At the fake of files at Microsoft Graph, as their user's own browser shows them. No test
+    leaves a request or an answer behind that its description does not know."""
+
+    onedrive: OneDrive
+    folder: str = "clients"
+
+    def grades(self) -> Mapping[str, str]:
+        tokens = Tokens(access=microsoft_world.TOKEN, refresh="r", expires_at=timezone.now())
+        tried = onedrive_trial.try_account(
+            tokens, address=self.account.address, api=self.onedrive.api
+        ).abilities
+        return {one.what: one.grade for one in tried}
+
+    def make_folder(self) -> None:
+        self.onedrive.make_folder(self.folder, "Clients")
+
+    def put_document(self, text: str) -> str:
+        self.onedrive.put("notes", "Notes.txt", text)
+        return "notes"
+
+    def documents(self) -> dict[str, str]:
+        assert self.onedrive.problems == []
+        return self.onedrive.held()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,2 @@
+"""People's own files at Microsoft (OneDrive), over Microsoft Graph: read, watched, written to.
+Signed in at Microsoft's own page."""

@@ -1,0 +1,31 @@
+"""Files at Microsoft, as people connect them: their users sign in at Microsoft's own page."""
+
+from integrations.credentials.oauth import Tokens
+from integrations.providers.connectable import Connectable, Consent, Found
+from integrations.providers.microsoft.servers import HOW_LONG, MICROSOFT
+from integrations.providers.microsoft_files import changes, trial
+
+
+def try_it(tokens: Tokens, address: str) -> Found:
+    tried = trial.try_account(tokens, address=address)
+    return Found(
+        host=trial.HOST, abilities=tried.abilities, servers=tried.servers, folders=tried.folders
+    )
+
+
+CONNECTABLE = Connectable(
+    what="folder",
+    title="Connect files at Microsoft",
+    about="Files of a user in {organisation}, at OneDrive: their user signs in at Microsoft's own "
+    "page, and Remit never sees the password.",
+    in_short="files at Microsoft",
+    over="Microsoft Graph",
+    consent=Consent(server=MICROSOFT, scopes=trial.SCOPES, how_long=HOW_LONG, try_it=try_it),
+    more=(),
+    look=changes.look,
+    trouble={
+        "not_permitted": "Microsoft does not let Remit work on these files. Sign in again, and "
+        "agree to all of it.",
+        "rate_limited": "Microsoft asked Remit to wait.",
+    },
+)

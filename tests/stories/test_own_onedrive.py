@@ -1,0 +1,166 @@
+"""Somebody's own files at Microsoft: what the agent does stands there and in the ledger, can be
+taken back, reaches nobody whom nobody listed, and starts nothing. At a fake of Graph."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from agents.models import Turn
+from audit.models import ExecutedAgentAction
+from guardrails.approve.approvals import confirm
+from guardrails.models import AllowedActionOption
+from integrations.credentials import credentials, sealing
+from integrations.credentials.oauth import Tokens
+from integrations.models import Account, Organisation
+from integrations.network import http
+from tests.microsoft_files_world import ADDRESS, TOKEN, OneDrive, running_onedrive
+from tests.office import Office
+from tests.stories.test_own_drive import TOM, do, permit, take_back
+from tests.stories.test_own_files import look
+from tests.stories.test_own_mailbox import PRIVATE
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+
+
+@pytest.fixture
+def onedrive(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneDrive]:
+    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
+    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
+    with running_onedrive() as running:
+        running.clear()
+        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
+        http.close_clients()
+        yield running
+        http.close_clients()  # before their server goes
+        assert running.problems == []
+
+
+def connected(onedrive: OneDrive) -> Account:
+    row = Account.objects.create(
+        organisation=Organisation.objects.get(),
+        external_user_id="nora",
+        source="microsoft_files",
+        address=ADDRESS,
+    )
+    until = timezone.now() + timedelta(hours=1)
+    credentials.keep(
+        account_id=row.id,
+        user_name=ADDRESS,
+        servers=onedrive.servers,
+        sealed=credentials.seal(
+            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
+        ),
+    )
+    return row
+
+
+def make(account: Account, folder: str, name: str = "Notes.txt") -> Any:
+    words = f"Write One into {name} in {folder}."
+    return do(account, "create_document", words=words, name=name, content="One", folder_id=folder)
+
+
+def test_what_is_done_at_onedrive_is_done_once_is_taken_back_and_starts_nothing(
+    office: Office, onedrive: OneDrive
+) -> None:
+    onedrive.make_folder("clients", "Clients")
+    onedrive.put("plan-7", "Plan.txt", "The plan")
+    account = connected(onedrive)
+    look(office, account)
+    permit(account, "create_document", kind="folder", target="clients", name="/Clients")
+    permit(account, "move_document", kind="folder", target="clients", name="/Clients")
+    permit(account, "share_document", kind="recipient", target=TOM)
+    permit(account, "trash_document")
+    share = "Share plan-7 with tom@elsewhere.test and eve@elsewhere.test."
+
+    onedrive.lose = 1
+    made = make(account, "clients")
+    assert made.status == "succeeded", made.sentence
+    assert onedrive.held() == {"Clients/Notes.txt": "One", "Plan.txt": "The plan"}
+
+    for action_type, words, arguments in (
+        ("share_document", share, {"email": TOM}),
+        ("move_document", "Move plan-7 to Clients.", {"folder_id": "clients"}),
+    ):
+        before = onedrive.held(), onedrive.shared("plan-7")
+        onedrive.lose = 1
+        done = do(account, action_type, words=words, document_id="plan-7", **arguments)
+        assert done.status == "succeeded", done.sentence
+        assert (onedrive.held(), onedrive.shared("plan-7")) != before
+        assert take_back(account, done) == "succeeded"
+        assert (onedrive.held(), onedrive.shared("plan-7")) == before
+
+    asked = do(account, "trash_document", words="Put plan-7 into the trash.", document_id="plan-7")
+    assert (asked.status, len(onedrive.held())) == ("pending", 2)
+    assert asked.approval_id
+    onedrive.lose = 1
+    gone = confirm(
+        organisation_id=account.organisation_id,
+        approval_id=asked.approval_id,
+        decided_by="operator:olga",
+    )
+    assert (gone.status, len(onedrive.held())) == ("succeeded", 1), gone.sentence
+
+    written = len(onedrive.writes)
+    assert written == 6  # each once
+    onedrive.restore("plan-7")
+    eve = do(
+        *(account, "share_document"), words=share, document_id="plan-7", email="eve@elsewhere.test"
+    )
+    assert (eve.status, len(onedrive.writes), onedrive.shared("plan-7")) == ("refused", written, {})
+
+    look(office, account)
+    assert (Turn.objects.count(), onedrive.told) == (0, [])
+    rows = ExecutedAgentAction.objects.filter(
+        account_id=account.id, phase__in=("outcome", "blocked")
+    ).order_by("id")
+    assert [(row.action_type, row.phase, row.status) for row in rows] == [
+        ("create_document", "outcome", "succeeded"),
+        ("share_document", "outcome", "succeeded"),
+        ("unshare_document", "outcome", "succeeded"),
+        ("move_document", "outcome", "succeeded"),
+        ("move_document", "outcome", "succeeded"),
+        ("trash_document", "outcome", "succeeded"),
+        ("share_document", "blocked", "blocked"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reader", "sentence"),
+    [
+        (TOM, ""),
+        ("eve@elsewhere.test", "“eve@elsewhere.test” (folder readers)"),
+        ("", "It is not known who would see this."),
+    ],
+)
+def test_nothing_is_written_where_somebody_reads_whom_nobody_listed(
+    office: Office, onedrive: OneDrive, reader: str, sentence: str
+) -> None:
+    onedrive.make_folder("team", "Team")
+    onedrive.make_folder("below", "Below", above="team")
+    if reader:
+        onedrive.let_in("team", reader)
+    else:
+        link = {"id": "l", "roles": ["read"], "link": {"scope": "organization", "type": "view"}}
+        onedrive.grants["team"] = [link]
+    account = connected(onedrive)
+    look(office, account)
+    permit(account, "create_document", kind="folder", target="below", name="/Team/Below")
+    AllowedActionOption.objects.create(
+        account=account,
+        action_type="create_document",
+        source=account.source,
+        kind="recipient",
+        external_id=TOM,
+        name=TOM,
+    )
+
+    made = make(account, "below")
+    if reader == TOM:
+        assert made.status == "succeeded", made.sentence
+        assert onedrive.held() == {"Below/Notes.txt": "One"}
+    else:
+        assert (made.status, onedrive.writes, onedrive.held()) == ("refused", [], {})
+        assert sentence in made.sentence
