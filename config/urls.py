@@ -214,6 +214,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/cards/<uuid:approval_id>/", admin.site.admin_view(card_link.view), name="card"),
     path("admin/devices/on/", admin.site.admin_view(devices_page.switch_on), name="device-on"),
     path("admin/devices/off/", admin.site.admin_view(devices_page.switch_off), name="device-off"),
+    path(
+        "admin/password_change/",
+        RedirectView.as_view(pattern_name="account_change_password"),
+    ),
     path("admin/", admin.site.admin_view(first_page.view)),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),

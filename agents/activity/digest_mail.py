@@ -5,7 +5,7 @@ its links lead to pages behind the log-in, and what strangers wrote is no link.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from urllib.parse import urlencode
 from uuid import UUID
@@ -25,8 +25,10 @@ from agents.activity.rows import Row
 from agents.answer.records import MORE
 from agents.models import DailyDigest
 from guardrails.approve.card_mail import inert, way
+from integrations.contracts.quiet_hours import quiet_until
 from integrations.exceptions import ProviderError
-from integrations.models import Account, UserPreferences
+from integrations.models import Account, Membership, UserPreferences
+from integrations.models.personal import find_quiet_hours
 from integrations.models.preferences import find_zones, load_preferences
 from integrations.network import outgoing
 from integrations.web.languages import speaking
@@ -40,7 +42,8 @@ State = DailyDigest.State
 
 def claim_due(*, now: datetime) -> list[int]:
     """The digests that are to be sent now, each user's once a day. Where no mail can be sent there
-    are none. Four queries, and one for each organisation."""
+    are none. A user's own quiet hours hold theirs for as long as it is that day. Four queries, and
+    two for each organisation, four where its users have such hours."""
     if not settings.EMAIL_URL:
         return []
     DailyDigest.objects.filter(day__lt=(now - REMEMBERED).date()).delete()
@@ -54,6 +57,8 @@ def claim_due(*, now: datetime) -> list[int]:
             for user, zone in find_zones(organisation_id, users).items()
             if (day := day_to_tell(now, zone))
         }
+        for user in _quiet_now(organisation_id, days, now):
+            del days[user]
         DailyDigest.objects.bulk_create(
             (
                 DailyDigest(organisation_id=organisation_id, external_user_id=user, day=day)
@@ -66,6 +71,23 @@ def claim_due(*, now: datetime) -> list[int]:
         )
         found += [row.pk for row in rows if days.get(row.external_user_id) == row.day]
     return found
+
+
+def _quiet_now(organisation_id: UUID, users: Iterable[str], now: datetime) -> set[str]:
+    """Those for whom it is quiet, by the hours of those who log in as them."""
+    people: dict[str, list[int]] = {}
+    rows = Membership.objects.filter(
+        organisation_id=organisation_id, external_user_id__in=list(users)
+    )
+    for user, person in rows.values_list("external_user_id", "user_id"):
+        people.setdefault(user, []).append(person)
+    everybody = [person for some in people.values() for person in some]
+    hours = find_quiet_hours(organisation_id, everybody)
+    return {
+        user
+        for user, some in people.items()
+        if quiet_until(now, *(hours[person] for person in some if person in hours))
+    }
 
 
 def day_to_tell(now: datetime, zone: str) -> date | None:

@@ -18,7 +18,14 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agents.answer import records
 from agents.models import Turn
-from agents.office import approvals_page, drafts_page, item_page, patterns_page, sandbox
+from agents.office import (
+    approvals_page,
+    drafts_page,
+    item_page,
+    patterns_page,
+    sandbox,
+    you_page,
+)
 from agents.office.console_access import (
     Chosen,
     choose_user,
@@ -165,6 +172,7 @@ urlpatterns: list[URLPattern] = [
     path("approvals", approvals_page.page, name="console-approvals"),
     path("patterns", patterns_page.page, name="console-patterns"),
     path("drafts", drafts_page.page, name="console-drafts"),
+    path("you", you_page.page, name="console-you"),
     path("items/<uuid:item_id>", item_page.page, name="console-item"),
     path("items/<uuid:item_id>/sender", item_page.name_sender, name="console-item-sender"),
 ]

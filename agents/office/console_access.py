@@ -50,15 +50,23 @@ def has_scope(user: Any, scope: str, *, is_own: bool) -> bool:
 
 
 def for_operators(view: View) -> View:
-    """Only for staff who have the right to, in the language that the request asks for; who is not
-    logged in is asked to."""
+    """Only for staff who may use the console, in the language that they chose or that the request
+    asks for; who is not logged in is asked to."""
+    return _guarded(view, may_use)
 
+
+def for_staff(view: View) -> View:
+    """As for_operators, but for everybody of the staff: pages about oneself."""
+    return _guarded(view, lambda user: bool(user.is_staff))
+
+
+def _guarded(view: View, may_open: Callable[[Any], bool]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        with speaking(asked_for(request)):
-            if not may_use(request.user):
+        with speaking(language_for(request)):
+            if not may_open(request.user):
                 return render(request, "console/refused.html", status=403)
             try:
                 return view(request, **named)
@@ -68,6 +76,11 @@ def for_operators(view: View) -> View:
                 return _say_unknown(request, error.chosen)
 
     return guarded
+
+
+def language_for(request: HttpRequest) -> str:
+    """That of who is logged in, where they chose one; else the one that the request asks for."""
+    return spoken(staff.settings_of(request.user).language) or asked_for(request)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,11 +173,11 @@ def speaking_to(
     request: HttpRequest, organisation: Organisation | None, user_id: str, *, zone: str
 ) -> Iterator[str]:
     """Inside, pages are in the language that the user chose, where the page is their own, else in
-    the one that the request asks for: who acts as a user reads in their own language, and in
-    the user's only where their browser names none. Gives the user's time zone: that of their
-    account where they named none. One query, none where there is no organisation."""
+    that of who reads (`language_for`): who acts as a user reads in their own language, and in
+    the user's only where neither they nor their browser named one. Gives the user's time zone: that
+    of their account where they named none. One query, and one for who is bound to nothing."""
     said = load_preferences(organisation.id, user_id) if organisation else Preferences()
-    chosen, asked = spoken(said.language), asked_for(request)
+    chosen, asked = spoken(said.language), language_for(request)
     own = staff.own_user_id(request.user, organisation.id) if organisation else ""
     is_own = own != "" and own == user_id
     with speaking((is_own and chosen) or asked or chosen):

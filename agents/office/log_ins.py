@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
 
 from audit.contracts import LEDGER_TENANT, LedgerError
 from audit.ledger import events
@@ -22,6 +23,7 @@ from audit.ledger import events
 log = logging.getLogger(__name__)
 ACTION_TYPE = "login.locked"
 LOGGED_IN = "login.succeeded"
+RENEWED = "login.password_changed"
 BY_NAME = "login_failed_of_name"  # in ACCOUNT_RATE_LIMITS
 NOTED_SECONDS = 300  # a lock is written down once in this time
 SENTENCE = (
@@ -59,6 +61,14 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
         record(LOGGED_IN, about)
         answer: HttpResponseBase = super().post_login(request, user, **hooked)
         return answer
+
+    def set_password(self, user: User, password: str) -> None:
+        """By themself, on the page for it: one row of the ledger."""
+        super().set_password(user, password)
+        record(RENEWED, {"operator": user.username})
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("console-you")
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Of a proxy that is trusted, the address that it speaks for."""

@@ -1,6 +1,7 @@
 """How the admin looks: settings of django-unfold."""
 
 from django.templatetags.static import static
+from django.urls import reverse_lazy
 
 UNFOLD = {
     "SITE_TITLE": "Remit",
@@ -13,5 +14,6 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.activity.page.context",
+    "ACCOUNT": {"navigation": [{"title": "You", "link": reverse_lazy("console-you")}]},
     "SIDEBAR": {"show_search": True, "navigation": "agents.office.sidebar.navigation"},
 }

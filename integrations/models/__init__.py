@@ -10,6 +10,7 @@ from integrations.models.kept_answers import KeptAnswer
 from integrations.models.mailboxes import MailFolderLink, MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpCall, McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
+from integrations.models.personal import PersonalSettings
 from integrations.models.preferences import UserPreferences
 from integrations.models.shared import SharedEntry
 from integrations.models.staff import Membership, SignInIdentity
@@ -44,6 +45,7 @@ __all__ = [
     "ModelCall",
     "Organisation",
     "Outage",
+    "PersonalSettings",
     "ProviderResource",
     "ServiceToken",
     "SharedEntry",

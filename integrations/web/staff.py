@@ -1,13 +1,13 @@
 """Which organisations somebody of the staff meets in the admin. What belongs to another one is
 answered as what there is not."""
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
-from integrations.models import Membership, Organisation
+from integrations.models import Membership, Organisation, PersonalSettings
 
 M = TypeVar("M", bound=Model)
 Person = User | AnonymousUser
@@ -53,11 +53,27 @@ def list_organisations(user: Any, most: int) -> list[Organisation]:
     return list(Organisation.objects.order_by("slug")[:most])
 
 
+def settings_of(user: Any) -> PersonalSettings:
+    """What somebody says of themself; an unsaved row where they have said nothing, or nobody is
+    logged in. Of somebody who is bound it comes with their memberships."""
+    if not getattr(user, "is_authenticated", False) or user.pk is None:
+        return PersonalSettings()
+    known = getattr(user, "_known_settings", None)
+    if known is None:
+        for one in _memberships(user) if is_bound(user) else ():
+            known = getattr(one.user, "personal_settings", PersonalSettings(user_id=user.pk))
+        rows = PersonalSettings.objects.filter(user_id=user.pk)
+        known = user._known_settings = known or rows.first() or PersonalSettings(user_id=user.pk)
+    return cast("PersonalSettings", known)
+
+
 def _memberships(user: Any) -> tuple[Membership, ...]:
     """Of somebody who is bound, with their organisations, by slug: asked for once a request."""
     known: tuple[Membership, ...] | None = getattr(user, "_known_memberships", None)
     if known is None:
-        rows = Membership.objects.filter(user_id=user.pk).select_related("organisation")
+        rows = Membership.objects.filter(user_id=user.pk).select_related(
+            "organisation", "user__personal_settings"
+        )
         known = user._known_memberships = tuple(rows.order_by("organisation__slug"))
     return known
 

@@ -185,9 +185,12 @@ def test_no_sentence_of_the_consoles_pages_is_english_alone(
         page.get_by_role("searchbox").press("Enter")
         status(page, put_apart("The search is done."))
         look("a search")
-    for name in ("patterns", "drafts"):
+    for name in ("patterns", "drafts", "you"):
         page.goto(f"/console/{name}")
         look(name)
+    page.locator("#quiet_from").fill("22:00")
+    page.locator("button.primary").click()
+    look("you, with a mistake")
     mail = item(mailbox, title="When does the roof get done?")
     write(mailbox, state="edited", nearness=0.9, answer_id="m2", reply_to_id=mail.source_id)
     learn(mailbox, 1, name="News of the market", hits=7, corrections=1, tried_mails=300)
@@ -196,7 +199,7 @@ def test_no_sentence_of_the_consoles_pages_is_english_alone(
         page.goto(f"/console/{name}")
         look(name)
     log_in_as_maya(office, page)
-    for name in ("", "approvals", "drafts?user=operator"):
+    for name in ("", "approvals", "drafts?user=operator", "you", "you?saved=1"):
         page.goto(f"/console/{name}")
         look(f"maya's {name}")
     Membership.objects.update(external_user_id="")

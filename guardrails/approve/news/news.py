@@ -17,7 +17,7 @@ from django.utils import timezone
 from guardrails.approve import card_mail
 from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices, push, recipients, slack, teams
-from guardrails.approve.news.quiet import quiet_until
+from guardrails.approve.news.quiet import held_until
 from guardrails.approve.questions import group
 from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
@@ -89,15 +89,14 @@ def _send_due(recipient: ApprovalRecipient, now: datetime) -> None:
     due = ApprovalNotice.objects.filter(recipient=recipient, state=State.WAITING, next_at__lte=now)
     if recipient.person_id:  # who may decide about less by now hears of less
         due = due.filter(approval__in=_pending(recipient, now))
-    ends = quiet_until(
-        now,
-        begins=recipient.quiet_from,
-        ends=recipient.quiet_until,
-        zone=recipient.time_zone,
-    )
+    if not due.exists():
+        return
+    ends = held_until(recipient, now)
     if ends is not None:
-        # Else nobody would have a say: it would expire before anybody heard of it.
-        due = due.filter(approval__expires_at__lte=ends)
+        # Else nobody would have a say: it would expire, or be too old, before anybody heard of it.
+        due = due.filter(
+            Q(approval__expires_at__lte=ends) | Q(approval__created_at__lt=ends - ANNOUNCED_FOR)
+        )
     ids = list(due.order_by("id").values_list("approval_id", flat=True)[:ANNOUNCED_AT_ONCE])
     with speaking(recipient.language):
         cards = list_cards(organisation_id=recipient.organisation_id, ids=ids) if ids else ()

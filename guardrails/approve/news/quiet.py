@@ -1,23 +1,31 @@
-"""Quiet hours: when they end. Pure."""
+"""Whose quiet hours hold what a recipient is sent: the recipient's, and those of the person whom it
+reaches. It is quiet while either says so."""
 
-from datetime import datetime, time, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime
+
+from django.contrib.auth.models import User
+
+from guardrails.models import ApprovalRecipient
+from integrations.contracts.quiet_hours import QuietHours, quiet_until
+from integrations.models.personal import find_quiet_hours
+from integrations.web import staff
 
 
-def quiet_until(
-    now: datetime, *, begins: time | None, ends: time | None, zone: str
-) -> datetime | None:
-    """When the quiet hours end that it is in now; None outside of them, and without any.
+def held_until(recipient: ApprovalRecipient, now: datetime) -> datetime | None:
+    """When messages to them go on; None where they go now."""
+    own = QuietHours.read(recipient.quiet_from, recipient.quiet_until, zone=recipient.time_zone)
+    person = person_of(recipient)
+    theirs = find_quiet_hours(recipient.organisation_id, [person]) if person else {}
+    return quiet_until(now, *own, *theirs.values())
 
-    They are read on the clocks of `zone`, so a night is an hour longer or shorter where these
-    are changed. Those that begin later than they end go over midnight.
-    """
-    if begins is None or ends is None:
+
+def person_of(recipient: ApprovalRecipient) -> int | None:
+    """Whom alone a recipient reaches: whose browser it is, or who of the organisation's staff has
+    this mail address, where that is one and no more. A channel is nobody's."""
+    if recipient.person_id:
+        return recipient.person_id
+    if recipient.kind != ApprovalRecipient.Kind.MAIL:
         return None
-    here = now.astimezone(ZoneInfo(zone))
-    at = here.time()
-    over_midnight = begins > ends
-    if not (at >= begins or at < ends if over_midnight else begins <= at < ends):
-        return None
-    day = here.date() + timedelta(days=1 if at >= ends else 0)
-    return datetime.combine(day, ends, tzinfo=here.tzinfo).astimezone(now.tzinfo)
+    rows = User.objects.filter(email__iexact=recipient.address, is_active=True, is_staff=True)
+    met = [user.pk for user in rows if staff.may_meet(user, recipient.organisation_id)]
+    return met[0] if len(met) == 1 else None

@@ -1,10 +1,12 @@
 """Notifications of browsers: encrypted for one of them, and no more said than by other channels."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -14,11 +16,14 @@ from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices, recipients
 from guardrails.approve.news.news import announce, try_out
 from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
+from integrations.contracts.preferences import DAYS
+from integrations.models import PersonalSettings, UserPreferences
 from integrations.network import outgoing
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.approve.news.conftest import Receiver
 from tests.guardrails.approve.news.people import person, switch_on
-from tests.guardrails.approve.news.test_news import at
+from tests.guardrails.approve.news.recipients import add
+from tests.guardrails.approve.news.test_news import at, heard
 from tests.guardrails.office import Office
 from tests.push_world import Browser, signed
 
@@ -199,3 +204,111 @@ def test_the_address_of_a_browser_stands_nowhere(
     assert row.address == "127.0.0.1"
     assert "secret" not in json.dumps(row.__dict__, default=str)
     assert b"secret" not in bytes(row.sealed)
+
+
+def test_ones_own_quiet_hours_hold_what_one_is_sent_until_they_end_and_then_it_comes_once(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    ann = person(office, "ann")
+    switch_on(ann, browser)
+    be_quiet(ann, now - timedelta(hours=1), now + timedelta(hours=2))
+    announce(now=now + timedelta(seconds=30))
+    announce(now=now + timedelta(hours=1, minutes=50))
+    assert (receiver.taken, states()) == ([], ["waiting"])
+
+    announce(now=now + timedelta(hours=2, minutes=1))
+    announce(now=now + timedelta(hours=2, minutes=2))
+    assert (len(receiver.taken), states()) == (1, ["sent"])
+    approval.refresh_from_db()
+    assert approval.state == "pending"  # they decided nothing
+
+
+def test_the_wider_of_the_rows_and_of_ones_own_quiet_hours_counts(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    ann = person(office, "ann")
+    switch_on(ann, browser)
+    be_quiet(ann, now - timedelta(hours=1), now + timedelta(hours=2))
+    ApprovalRecipient.objects.update(
+        quiet_from=at(now + timedelta(hours=1)), quiet_until=at(now + timedelta(hours=3))
+    )
+    for minutes in (1, 121, 179):
+        announce(now=now + timedelta(minutes=minutes))
+    assert receiver.taken == []
+
+    announce(now=now + timedelta(minutes=181))
+    assert len(receiver.taken) == 1
+
+
+def test_what_expires_before_ones_own_quiet_hours_end_comes_at_once(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    ann = person(office, "ann")
+    switch_on(ann, browser)
+    be_quiet(ann, now - timedelta(hours=1), now + timedelta(hours=2))
+    Approval.objects.update(expires_at=now + timedelta(hours=1))
+    announce(now=now + timedelta(minutes=1))
+
+    assert (len(receiver.taken), states()) == (1, ["sent"])
+
+
+def test_what_would_be_too_old_when_they_end_comes_at_once(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    ann = person(office, "ann")
+    switch_on(ann, browser)
+    be_quiet(ann, now - timedelta(hours=1), now + timedelta(hours=22))
+    Approval.objects.update(expires_at=None, created_at=now - timedelta(hours=3))
+    announce(now=now + timedelta(minutes=1))
+
+    assert (len(receiver.taken), states()) == (1, ["sent"])
+
+
+def test_mail_to_ones_own_address_is_held_and_mail_to_one_that_two_share_is_not(
+    office: Office, approval: Approval
+) -> None:
+    now = timezone.now()
+    ann, bob = person(office, "ann"), person(office, "bob")
+    for user, address in ((ann, "Ann@company.com"), (bob, "desk@company.com")):
+        user.email = address
+        user.save()
+        be_quiet(user, now - timedelta(hours=1), now + timedelta(hours=2))
+    cleo = person(office, "cleo")
+    cleo.email = "desk@company.com"
+    cleo.save()
+    for address in ("ann@company.com", "desk@company.com"):
+        add(office, address)
+    announce(now=now + timedelta(seconds=30))
+    assert heard() == ["desk@company.com"]
+
+    announce(now=now + timedelta(hours=2, minutes=1))
+    assert heard() == ["desk@company.com", "ann@company.com"]
+
+
+def test_a_night_is_on_the_clock_of_the_user_that_somebody_is(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval
+) -> None:
+    now = timezone.now()
+    maya = person(office, "maya.lindqvist", own=office.user_id)
+    switch_on(maya, browser)
+    UserPreferences.objects.create(
+        organisation=office.organisation, external_user_id=office.user_id, time_zone="Asia/Tokyo"
+    )
+    # An hour around now in Tokyo, and nine hours off in UTC.
+    here = now.astimezone(ZoneInfo("Asia/Tokyo"))
+    be_quiet(maya, here - timedelta(hours=1), here + timedelta(hours=1))
+    announce(now=now + timedelta(seconds=30))
+    assert receiver.taken == []
+
+    announce(now=now + timedelta(hours=1, minutes=1))
+    assert len(receiver.taken) == 1
+
+
+def be_quiet(user: User, begins: datetime, ends: datetime) -> None:
+    PersonalSettings.objects.create(
+        user=user, quiet_from=at(begins), quiet_until=at(ends), quiet_days=list(DAYS)
+    )
