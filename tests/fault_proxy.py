@@ -9,6 +9,7 @@
 import asyncio
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -28,6 +29,7 @@ class Fault:
     after: int
 
 
+Way = Literal["up", "down"]
 Draw = Callable[[], Fault | None]
 
 
@@ -37,6 +39,7 @@ class Proxy:
     target: int
     draw: Draw
     met: list[Fault] = field(default_factory=list)  # faults that connections came to
+    passed: "Counter[Way]" = field(default_factory=Counter)  # bytes, of all connections
     # A loop keeps no hold of its tasks: one that waits for a connection that is gone would be lost
     # with its sockets open.
     serving: set["asyncio.Task[None] | None"] = field(default_factory=set)
@@ -50,23 +53,25 @@ class Proxy:
             back.transport.abort()
             return
         both = (forth, back)
-        try:
+        # When the proxy ends, a conversation that goes on is no error.
+        with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(
-                self._pass(client, forth, both, fault if fault and fault.way == "up" else None),
-                self._pass(server, back, both, fault if fault and fault.way == "down" else None),
+                self._pass("up", client, forth, both, fault),
+                self._pass("down", server, back, both, fault),
             )
-        finally:
-            for one in both:
-                one.transport.abort()
+        for one in both:
+            one.transport.abort()
 
     async def _pass(
         self,
+        way: Way,
         source: asyncio.StreamReader,
         to: asyncio.StreamWriter,
         both: tuple[asyncio.StreamWriter, ...],
         fault: Fault | None,
     ) -> None:
         passed = 0
+        fault = fault if fault and fault.way == way else None
         with contextlib.suppress(OSError):
             while chunk := await source.read(CHUNK):
                 if fault and passed + len(chunk) > fault.after:
@@ -88,6 +93,7 @@ class Proxy:
                         break
                     fault = None
                 else:
+                    self.passed[way] += len(chunk)  # before anybody can have it
                     to.write(chunk)
                     await to.drain()
                 passed += len(chunk)

@@ -68,6 +68,7 @@ smtpd_tls_key_file = {folder}/server.pem
 smtpd_sasl_auth_enable = yes
 smtpd_sasl_type = dovecot
 smtpd_sasl_path = {folder}/run/auth-postfix
+smtpd_discard_ehlo_keywords = {discarded}
 smtpd_recipient_restrictions =
     check_recipient_access inline:{{ {{ {nobody} = REJECT }} }}, permit_sasl_authenticated, reject
 """
@@ -127,11 +128,12 @@ class PostfixWorld(MailWorld):
 
 
 @contextlib.contextmanager
-def running_postfix() -> Iterator[PostfixWorld]:
-    """Serves until the block ends."""
+def running_postfix(*, is_chunked: bool = True) -> Iterator[PostfixWorld]:
+    """Serves until the block ends. Mail may come in chunks (RFC 3030), as is Postfix's way, or in
+    one piece alone."""
     with running_mail_world() as mail:
         port = free_port()
-        _write_settings(mail, smtp=port)
+        _write_settings(mail, smtp=port, discarded="" if is_chunked else "chunking")
         server = subprocess.Popen(
             [DAEMONS / "master", "-c", mail.folder / "postfix", "-d"],
             stdin=subprocess.DEVNULL,
@@ -147,11 +149,12 @@ def running_postfix() -> Iterator[PostfixWorld]:
             server.wait(timeout=SECONDS)
 
 
-def _write_settings(mail: MailWorld, *, smtp: int) -> None:
+def _write_settings(mail: MailWorld, *, smtp: int, discarded: str) -> None:
     config, queue = mail.folder / "postfix", mail.folder / "queue"
     for folder in (config, queue, queue / "pid"):
         folder.mkdir()
     about: dict[str, Any] = {"folder": mail.folder, "daemons": DAEMONS, "nobody": NOBODY}
+    about["discarded"] = discarded
     (config / "main.cf").write_text(MAIN.format(**about, lmtp=mail.lmtp))
     (config / "master.cf").write_text(SERVICES.format(smtp=smtp))
     own = (*QUEUES, "bounce", "corrupt", "defer", "hold", "private", "public", "saved", "trace")

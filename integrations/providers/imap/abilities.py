@@ -37,8 +37,9 @@ def list_abilities(
         ),
         (
             *("Send, answer and forward", "C", no_sending),
-            "Up to the last byte it is proved that nothing was sent. If the answer to that byte is "
-            "lost, a person is asked; nothing is ever sent twice.",
+            "Up to the word that ends the mail it is proved that nothing was sent. If the answer "
+            "to it is lost, and the mail does not show in the mailbox within a day, a person is "
+            "asked; nothing is ever sent twice.",
         ),
         (
             "Know who really sent a mail",

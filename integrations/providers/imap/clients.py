@@ -2,6 +2,7 @@
 size, and can be given a time by which they end."""
 
 import imaplib
+import io
 import smtplib
 import socket
 import ssl
@@ -181,12 +182,26 @@ def read_ranges(lines: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     return tuple(apart)
 
 
+class _WholeLines(io.BufferedReader):
+    """A line that broke off before its end is none: else half of an answer would be taken for a
+    short one."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        return line if line.endswith(b"\n") or len(line) == size else b""
+
+
 class Smtp(smtplib.SMTP):
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         return _connect(host, port, timeout)
 
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock:
+            self.file = _WholeLines(self.sock.makefile("rb", buffering=0))
+        return super().getreply()
 
-class SmtpTls(smtplib.SMTP_SSL):
+
+class SmtpTls(smtplib.SMTP_SSL, Smtp):
     def _get_socket(self, host: str, port: int, timeout: float) -> ssl.SSLSocket:
         sock = _connect(host, port, timeout)
         return _wrapped(sock, self.context, host)

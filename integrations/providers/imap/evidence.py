@@ -15,8 +15,8 @@ from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Mails
 
 SENDING = ("", "send_email", "forward_email")
-# A server that files what it sends does so within seconds; a person is asked when it has not.
-FILED_WITHIN = timedelta(minutes=10)
+# Between two looks for a mail that may have gone out; each wait is as long as all before it.
+SHORTEST_WAIT = timedelta(minutes=10)
 
 
 def find(account: AccountRef, key: str) -> Evidence:
@@ -26,8 +26,8 @@ def find(account: AccountRef, key: str) -> Evidence:
     if row is None or row.operation in SENDING:
         if progress.call_off(account.id, key):
             return NotPerformed(
-                proof="The last line of the mail had not left Remit, and no receiver gets it "
-                "before. It cannot leave any more."
+                proof="The end of the mail had not left Remit, and no receiver gets it before. "
+                "It cannot leave any more."
             )
         row = MailWrite.objects.get(account_id=account.id, key=key)
     if row.state == progress.DONE:
@@ -42,14 +42,17 @@ def find(account: AccountRef, key: str) -> Evidence:
 
 
 def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
-    """The last line was under way. A server that files what it sends may show it."""
-    sent = mails.folders.named("sent")
-    wanted = message_id(row.key, mails.account.address)
-    if sent and mails.own.servers.files_sent and mails.search(sent, "HEADER", "Message-ID", wanted):
-        return Performed(response=row.target, at=row.changed_at)
-    until = row.changed_at + FILED_WITHIN
-    waits = mails.own.servers.files_sent and timezone.now() < until
-    return CannotTell(ask_again_at=until if waits else None)
+    """The last word was under way. A mail that went out shows where it came back: as the copy that
+    a server files by itself, as what its user sent to themselves, in a bounce, in an answer. Nobody
+    but its receivers knows its Message-ID."""
+    now, wanted = timezone.now(), message_id(row.key, mails.account.address)
+    named = ("SINCE", row.begun_at.date() - timedelta(days=1), "OR", "HEADER", "Message-ID")
+    for folder in mails.folders.names:
+        if mails.folders.roles.get(folder) == "drafts":
+            continue
+        if mails.search(folder, *named, wanted, "TEXT", wanted):
+            return Performed(response=row.target, at=row.changed_at)
+    return CannotTell(ask_again_at=now + max(SHORTEST_WAIT, now - row.changed_at))
 
 
 def _of_draft(row: MailWrite, mails: Mails) -> Evidence:

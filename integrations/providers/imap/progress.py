@@ -28,7 +28,7 @@ def begin(account_id: Any, key: str, operation: str, **about: Any) -> MailWrite:
 
 
 def call_off(account_id: Any, key: str) -> bool:
-    """Nobody sends under this key any more, unless the last byte of the mail is under way
+    """Nobody sends under this key any more, unless the last word of the mail is under way
     already: then False. True also where nothing had begun."""
     row, new = MailWrite.objects.get_or_create(
         account_id=account_id, key=key, defaults={"state": GIVEN_UP}
@@ -37,10 +37,10 @@ def call_off(account_id: Any, key: str) -> bool:
 
 
 def check(row: MailWrite) -> None:
-    """Raises NotSent for a mail that was called off, and Unavailable for one whose last byte
+    """Raises NotSent for a mail that was called off, and Unavailable for one whose last word
     another process has under way, or had."""
     if row.state == GIVEN_UP:
-        raise NotSent("the mail was called off before its last byte")
+        raise NotSent("the mail was called off before its last word")
     if row.state != STARTED:
         raise Unavailable("nobody can tell whether this mail went out")
 
@@ -50,6 +50,11 @@ def submit(row: MailWrite) -> None:
     if not _moved(row, STARTED, SUBMITTING):
         row.refresh_from_db(fields=["state"])
         check(row)
+
+
+def step_back(row: MailWrite) -> None:
+    """The last word has not left after all: for the process whose `submit` it was."""
+    _moved(row, SUBMITTING, STARTED)
 
 
 def aim(row: MailWrite, target: dict[str, Any]) -> None:

@@ -1,11 +1,14 @@
 """Handing a mail to a submission server, so that it is known where a failure was.
 
-The receivers get a mail with the last byte of its text, a line with a dot, and with nothing before
-it. So whatever goes wrong before that byte leaves means that nothing was sent; only after it can
-nobody tell.
+The receivers get a mail when the server learns that it is whole, and nothing before that. So
+whatever goes wrong before this last word leaves means that nothing was sent; only from there until
+its answer can nobody tell. A server with CHUNKING (RFC 3030) has said that it holds all of the text
+before the last word, `BDAT 0 LAST`, leaves. One without says nothing between `DATA` and the answer
+to the dot at the end: there the text, which may be on its way still, is in doubt with its dot.
 """
 
 import re
+import select
 import smtplib
 import ssl
 from collections.abc import Callable, Sequence
@@ -41,24 +44,26 @@ def submit(
     sender: str,
     receivers: Sequence[str],
     data: bytes,
-    before_last_byte: Callable[[], None],
+    before_last_word: Callable[[], None],
 ) -> str:
     """The server's answer to the whole mail. To all receivers or to none.
 
-    `before_last_byte` is called when all but the last line has been taken: keep then that nobody
-    can tell any more, or raise, and nothing is sent. Raises NotSent, NotPermitted, Rejected or
-    RateLimited where nothing was sent, and Unavailable where nobody can tell.
+    `before_last_word` is called when all has left but the word that the mail is whole: keep then
+    that nobody can tell any more, or raise, and nothing is sent. Raises NotSent, NotPermitted,
+    Rejected or RateLimited where nothing was sent, and Unavailable where nobody can tell.
     """
     smtp = _reached(server, sign_in)
     try:
         try:
             _offer(smtp, sender, receivers)
-            smtp.send(_dotted(data))
+            last_word = _hand_over(smtp, data)
         except (smtplib.SMTPServerDisconnected, OSError) as error:
             raise NotSent("the server went away before it had the mail") from error
-        before_last_byte()
+        before_last_word()
+        if _has_spoken(smtp):
+            raise NotSent("the server went away before it had the mail")
         try:
-            smtp.send(b".\r\n")
+            smtp.send(last_word)
             code, said = smtp.getreply()
         except (smtplib.SMTPException, OSError) as error:
             raise Unavailable("no answer to the whole mail") from error
@@ -114,7 +119,7 @@ def _close(smtp: smtplib.SMTP | None) -> None:
 
 
 def _offer(smtp: smtplib.SMTP, sender: str, receivers: Sequence[str]) -> None:
-    """Sender, every receiver, and that the mail follows. One refused receiver refuses it."""
+    """Sender and every receiver. One refused receiver refuses the mail."""
     smtp.ehlo_or_helo_if_needed()
     options = ["BODY=8BITMIME"] if smtp.has_extn("8bitmime") else []
     _expect(*smtp.mail(sender, options), 250)
@@ -123,7 +128,29 @@ def _offer(smtp: smtplib.SMTP, sender: str, receivers: Sequence[str]) -> None:
         if code not in (250, 251):
             smtp.rset()
             _expect(code, said, 250)
+
+
+def _hand_over(smtp: smtplib.SMTP, data: bytes) -> bytes:
+    """All of the text; the word that it is whole, which has not been said yet."""
+    lines = _LINE_END.sub(b"\r\n", data)
+    if not lines.endswith(b"\r\n"):
+        lines += b"\r\n"
+    if smtp.has_extn("chunking"):
+        smtp.send(b"BDAT %d\r\n%b" % (len(lines), lines))
+        _expect(*smtp.getreply(), 250)
+        return b"BDAT 0 LAST\r\n"
     _expect(*smtp.docmd("DATA"), 354)
+    smtp.send(_LEADING_DOT.sub(b"..", lines))  # no line is read as the end
+    return b".\r\n"
+
+
+def _has_spoken(smtp: smtplib.SMTP) -> bool:
+    """Whether the server ended the conversation, or says so, where it has nothing to say."""
+    if smtp.sock is None:
+        return True
+    waiting = select.poll()
+    waiting.register(smtp.sock, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _expect(code: int, said: bytes, wanted: int) -> None:
@@ -138,14 +165,6 @@ def _refusal(code: int, said: bytes) -> ProviderError:
     if 400 <= code < 500:
         return RateLimited("the server says: later", said=text)
     return Rejected("the server refused the mail", said=text)
-
-
-def _dotted(data: bytes) -> bytes:
-    """Line ends as SMTP wants them, and no line that is read as the end."""
-    lines = _LINE_END.sub(b"\r\n", data)
-    if not lines.endswith(b"\r\n"):
-        lines += b"\r\n"
-    return _LEADING_DOT.sub(b"..", lines)
 
 
 def _text(said: bytes) -> str:

@@ -5,6 +5,7 @@ A mail server knows no idempotency keys. So each write is a row (`MailWrite`) th
 came, committed before each step that others can see.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from email.message import EmailMessage
@@ -25,8 +26,10 @@ from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.imap.mails import SEEN, Found, Mails
 from integrations.providers.imap.servers import MailServers
+from integrations.providers.imap.submission import NotSent
 
 DRAFT = b"\\Draft"
+SUBMISSIONS, AGAIN_WITHIN_SECONDS = 3, 20.0
 
 
 class ImapWriter(MailboxWriter[Mails]):
@@ -117,23 +120,37 @@ class ImapWriter(MailboxWriter[Mails]):
         own_copy = compose.to_bytes(message, blind_copies=True)
         answer = _name(row, own_copy)
 
-        try:
-            self.request_id = submission.submit(
+        self.request_id = self._submitted(
+            row,
+            partial(
+                submission.submit,
                 servers.smtp,
                 sign_in,
                 sender=self._account.address,
                 receivers=list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc))),
                 data=compose.to_bytes(message, blind_copies=False),
-                before_last_byte=partial(progress.submit, row),
-            )
-        except ProviderError as error:
-            if not error.outcome_unknown and row.state == progress.SUBMITTING:
-                progress.refuse(row)
-            raise
+                before_last_word=partial(progress.submit, row),
+            ),
+        )
         progress.finish(row, answer)
         if not servers.files_sent:
             self._file(own_copy, key)
         return answer
+
+    def _submitted(self, row: MailWrite, submit: Callable[[], str]) -> str:
+        """Once more where it is known that nothing was sent, and soon enough for who waits."""
+        until, left = time.monotonic() + AGAIN_WITHIN_SECONDS, SUBMISSIONS
+        while True:
+            left -= 1
+            try:
+                return submit()
+            except ProviderError as error:
+                not_sent = isinstance(error, NotSent)
+                if row.state == progress.SUBMITTING and not error.outcome_unknown:
+                    progress.step_back(row) if not_sent else progress.refuse(row)
+                is_open = row.state == progress.STARTED and time.monotonic() < until
+                if not (not_sent and is_open and left):
+                    raise
 
     def _file(self, raw: bytes, key: str) -> None:
         """A copy among the sent mail. The mail is out: what goes wrong here fails nothing."""

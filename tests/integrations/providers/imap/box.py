@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from email.message import EmailMessage
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
 from integrations.contracts import AccountRef, Email, Page
@@ -72,3 +72,8 @@ class Box:
                         for mail in mails.values()
                     ]
         return found
+
+
+def sent_from(box: Box) -> list[Any]:
+    """What the server handed on in this user's name."""
+    return [one for one in box.world.sink.taken if one[0] == box.address]

@@ -1,7 +1,5 @@
 """A mailbox on a real server, changed and sent from. What the server holds is what counts."""
 
-import smtplib
-from collections.abc import Callable
 from email import message_from_bytes, policy
 from functools import partial
 from typing import Any
@@ -12,10 +10,10 @@ import pytest
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, Full, NotFound, Rejected, Unavailable
 from integrations.models import Account, Credential, MailWrite
-from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import connection, labelling, submission
+from integrations.ports.evidence import NotPerformed, Performed
+from integrations.providers.imap import connection, labelling
 from tests.fault_proxy import Fault, running_proxy
-from tests.integrations.providers.imap.box import Box
+from tests.integrations.providers.imap.box import Box, sent_from
 from tests.mail_world import FULL, needs_dovecot
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
@@ -184,113 +182,6 @@ def test_a_subject_cannot_add_a_header(box: Box) -> None:
     assert [one for one in box.world.sink.taken if one[0] == box.address] == []
 
 
-def test_after_the_last_byte_nobody_can_tell_and_nothing_is_sent_again(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    with (
-        mock.patch.object(smtplib.SMTP, "getreply", hang_up_after_data()),
-        pytest.raises(Unavailable) as lost,
-    ):
-        box.writer.send_email(mail, key=KEY)
-    assert lost.value.outcome_unknown
-    assert box.reader.evidence(KEY) == CannotTell(ask_again_at=None)
-
-    with pytest.raises(Unavailable):
-        box.writer.send_email(mail, key=KEY)
-
-    assert len([one for one in box.world.sink.taken if one[0] == box.address]) == 1
-
-
-def test_before_the_last_byte_it_is_proved_that_nothing_was_sent(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    with (
-        mock.patch.object(smtplib.SMTP, "send", broken_in_the_text()),
-        pytest.raises(submission.NotSent) as lost,
-    ):
-        box.writer.send_email(mail, key=KEY)
-    assert not lost.value.outcome_unknown
-
-    box.writer.send_email(mail, key=KEY)
-
-    assert len(sent_from(box)) == 1
-
-
-def test_what_was_called_not_sent_is_not_sent_by_a_process_that_hung(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    found = []
-
-    def recovery() -> None:
-        found.append(box.reader.evidence(KEY))
-
-    with (
-        mock.patch.object(smtplib.SMTP, "send", meanwhile(b"Subject:", recovery)),
-        pytest.raises(submission.NotSent) as lost,
-    ):
-        box.writer.send_email(mail, key=KEY)
-
-    assert [type(one) for one in found] == [NotPerformed]
-    assert not lost.value.outcome_unknown
-    with pytest.raises(submission.NotSent):
-        box.writer.send_email(mail, key=KEY)
-    assert sent_from(box) == []
-
-
-def test_what_was_called_not_sent_before_it_began_is_never_sent(box: Box) -> None:
-    assert isinstance(box.reader.evidence(KEY), NotPerformed)
-
-    with pytest.raises(submission.NotSent):
-        box.writer.send_email(OutgoingMail(to=("tom@elsewhere.test",), subject="x"), key=KEY)
-
-    assert sent_from(box) == []
-    assert isinstance(box.reader.evidence(KEY), NotPerformed)
-
-
-def test_once_the_last_byte_is_under_way_nobody_calls_the_mail_off(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    found = []
-
-    def recovery() -> None:
-        found.append(box.reader.evidence(KEY))
-
-    with mock.patch.object(smtplib.SMTP, "send", meanwhile(b".\r\n", recovery)):
-        answer = box.writer.send_email(mail, key=KEY)
-
-    assert found == [CannotTell(ask_again_at=None)]
-    assert len(sent_from(box)) == 1
-    assert box.reader.evidence(KEY) == Performed(response=answer, at=mock.ANY)
-
-
-def test_of_two_processes_one_sends(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    answers: list[dict[str, Any]] = []
-
-    def other() -> None:
-        with mock.patch.object(smtplib.SMTP, "send", smtplib_send):
-            answers.append(box.writer.send_email(mail, key=KEY))
-
-    smtplib_send = smtplib.SMTP.send
-    with (
-        mock.patch.object(smtplib.SMTP, "send", meanwhile(b"Subject:", other)),
-        pytest.raises(Unavailable) as lost,
-    ):
-        box.writer.send_email(mail, key=KEY)
-
-    assert lost.value.outcome_unknown
-    assert len(sent_from(box)) == 1
-    assert box.reader.evidence(KEY) == Performed(response=answers[0], at=mock.ANY)
-
-
-def test_an_answer_to_the_whole_mail_that_is_none_proves_nothing(box: Box) -> None:
-    mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
-    with (
-        mock.patch.object(smtplib.SMTP, "getreply", hang_up_after_data(answer=(-1, b"garbage"))),
-        pytest.raises(Unavailable) as lost,
-    ):
-        box.writer.send_email(mail, key=KEY)
-
-    assert lost.value.outcome_unknown
-    assert box.reader.evidence(KEY) == CannotTell(ask_again_at=None)
-
-
 def test_a_draft_that_was_called_off_before_it_began_can_be_written(box: Box) -> None:
     assert isinstance(box.reader.evidence(KEY), NotPerformed)
 
@@ -408,51 +299,3 @@ def raw_of(box: Box, folder: str) -> Any:
         client.select_folder(folder, readonly=True)
         (found,) = client.fetch(client.search(), ["BODY.PEEK[]"]).values()
     return message_from_bytes(found[b"BODY[]"], policy=policy.default)
-
-
-def sent_from(box: Box) -> list[Any]:
-    return [one for one in box.world.sink.taken if one[0] == box.address]
-
-
-def meanwhile(text: bytes, act: Callable[[], None]) -> Any:
-    """Something else happens right before these bytes leave."""
-    original = smtplib.SMTP.send
-
-    def send(self: Any, data: Any) -> None:
-        if isinstance(data, bytes) and text in data and (text != b".\r\n" or data == text):
-            act()
-        original(self, data)
-
-    return send
-
-
-def hang_up_after_data(answer: tuple[int, bytes] | None = None) -> Any:
-    """The answer to the whole mail is lost, or this one: the server has the mail."""
-    original = smtplib.SMTP.getreply
-    after_data: list[bool] = []
-
-    def getreply(self: Any) -> Any:
-        found = original(self)
-        if after_data and answer:
-            return answer
-        if after_data:
-            self.close()
-            raise smtplib.SMTPServerDisconnected("Connection unexpectedly closed")
-        if found[0] == 354:
-            after_data.append(True)
-        return found
-
-    return getreply
-
-
-def broken_in_the_text() -> Any:
-    original = smtplib.SMTP.send
-
-    def send(self: Any, data: Any) -> None:
-        if isinstance(data, bytes) and b"Subject:" in data:
-            original(self, data[: len(data) // 2])
-            self.close()
-            raise smtplib.SMTPServerDisconnected("Server not connected")
-        original(self, data)
-
-    return send
