@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from agents.answer import escalations
 from agents.models import Conversation, Escalation, Message, Suggestion, Turn
@@ -312,6 +312,44 @@ def test_nothing_is_wider_than_a_phone(
     assert problems == []
 
 
+def test_on_a_phone_the_message_is_at_hand_and_sessions_are_a_tap_away(
+    office: Office, page: Page, context: BrowserContext, browser: Browser, problems: list[str]
+) -> None:
+    held = browser.new_context(
+        base_url=office.origin,
+        viewport=PHONE,  # type: ignore[arg-type]
+        has_touch=True,
+        is_mobile=True,
+        storage_state=context.storage_state(),
+    )
+    phone = held.new_page()
+    side, box = phone.locator("#side"), phone.get_by_label("Message", exact=True)
+    office.sync("gmail")
+    with office.worker():
+        phone.goto("/console/")
+        expect(side).to_be_hidden()
+        expect(box).to_be_in_viewport(ratio=1)
+        say(phone, "Create Jira tasks from John's proposal email")
+        status(phone, "The agent asks a question.")
+    expect(box).to_be_in_viewport(ratio=1)
+    expect(box).not_to_be_focused()  # its keyboard would cover the question
+
+    phone.get_by_role("button", name="Sessions", exact=True).tap()
+    expect(side.get_by_label("Search what was read")).to_be_visible()
+    phone.keyboard.press("Escape")
+    expect(side).to_be_hidden()
+    phone.get_by_role("button", name="Sessions", exact=True).tap()
+    side.get_by_role("button", name="New session", exact=True).tap()
+    expect(side).to_be_hidden()
+    expect(phone.locator("#log")).to_be_empty()
+    phone.get_by_role("button", name="Sessions", exact=True).tap()
+    side.get_by_role("button", name="Create Jira tasks").tap()
+    expect(side).to_be_hidden()
+    expect(last(phone)).to_contain_text("Which one did you mean?")
+    held.close()
+    assert problems == []
+
+
 @pytest.fixture
 def maya(office: Office, page: Page) -> Page:
     """The page of a user of the agent's, who is nobody else."""
@@ -329,7 +367,7 @@ def test_a_user_takes_up_or_dismisses_what_is_suggested_to_them(
     page, place = maya, maya.locator("#suggested")
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.goto("/console/")
-    expect(page.get_by_text("No session yet.")).to_be_visible()
+    expect(page.get_by_text("No session yet.")).to_be_attached()
     expect(place).to_be_hidden()
 
     at = next_monday(10)

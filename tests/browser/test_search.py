@@ -69,6 +69,7 @@ def test_the_console_shows_what_was_found_with_the_words_marked(
         put(office, number, f"Minutes of submarine meeting {number}. " * 30, title="Minutes")
     page.set_viewport_size(PHONE)
     page.goto("/console/")
+    page.get_by_role("button", name="Sessions", exact=True).click()
 
     search(page, "submarine sails")
 
@@ -84,6 +85,7 @@ def test_the_console_shows_what_was_found_with_the_words_marked(
     assert page.title() == "Chat console | Remit"
     assert find_too_narrow(page) == []
 
+    page.get_by_role("button", name="Sessions", exact=True).click()
     search(page, "xylophone")
     expect(page.get_by_role("status")).to_have_text("Nothing was found.")
     expect(page.locator(".message.search").last).to_contain_text("Nothing found for “xylophone”.")

@@ -8,8 +8,8 @@ import { BEST, explained, searched } from "./search.js";
 import { watchSuggestions } from "./suggestions.js";
 import { count, fill, gettext } from "./words.js";
 
-const [log, status, title, plan, box, send, user, sessions, requests] =
-  ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked"].map((id) => document.getElementById(id));
+const [log, status, title, plan, box, send, user, sessions, requests, side] =
+  ["log", "status", "title", "plan", "message", "send", "user", "sessions", "asked", "side"].map((id) => document.getElementById(id));
 const REQUESTS_SHOWN = 20;
 const TURNS_SHOWN = 10; // whose cards are there again when a session is opened
 const LOOK_AGAIN_MS = 10_000; // whether somebody has decided elsewhere
@@ -24,6 +24,11 @@ let asked = ""; // the person's last words: what an answer leans on is shown by 
 let requestIsOpen = false; // a change of policy that the user has asked for waits for an operator
 let handedOver = false; // to a person, whose answer may come at any time
 let shown = 0; // counts what was opened, so that a late answer is not shown elsewhere
+
+/** On a phone it would bring the keyboard up, over what is asked. */
+function focusBox() {
+  if (!matchMedia("(pointer: coarse)").matches) box.focus({ preventScroll: true });
+}
 
 function say(text) {
   status.textContent = text;
@@ -69,7 +74,7 @@ async function talk({ text = "", pasted = [], chosen = null, confirm = [], rejec
     complain(error);
   } finally {
     setBusy(false);
-    box.focus({ preventScroll: true });
+    focusBox();
   }
 }
 
@@ -183,6 +188,7 @@ function show(answer, { withText = true } = {}) {
 const searchFor = (query) => (limit) => call(root.dataset.search, { user_id: user.value, query: query.slice(0, 1000), limit });
 
 async function search(query) {
+  side.hidePopover();
   const mine = shown;
   say(gettext("Searching"));
   try {
@@ -344,6 +350,7 @@ function open(id) {
 }
 
 function startSession() {
+  side.hidePopover();
   shown += 1;
   handedOver = false;
   asked = "";
@@ -352,7 +359,7 @@ function startSession() {
   showPlan(plan, null);
   say("");
   open(null);
-  box.focus();
+  focusBox();
 }
 
 const sessionRows = async () => (await call(`${root.dataset.conversations}?user_id=${encodeURIComponent(user.value)}`)).items;
@@ -465,6 +472,9 @@ if (root) {
   });
   document.getElementById("new-session").addEventListener("click", startSession);
   for (const hint of document.querySelectorAll(".hint")) hint.addEventListener("click", () => talk({ text: hint.textContent }));
-  for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => deliver(button, { user: user.value, add, say, complain }));
+  for (const button of document.querySelectorAll(".deliver")) button.addEventListener("click", () => {
+    side.hidePopover();
+    deliver(button, { user: user.value, add, say, complain });
+  });
   start();
 }
