@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -104,6 +104,14 @@ class Claimed:
     account: AccountRef | None
 
 
+class Finished(NamedTuple):
+    """How a delivery ends, why, and whether that is stored already, with its turn."""
+
+    state: Delivery.State
+    reason: str
+    is_stored: bool = False
+
+
 def claim(delivery_id: UUID, *, held: bool = False) -> Claimed | None:
     """Take this delivery, if it is free; `held`: also where it waits behind others."""
     now = clock.now()
@@ -171,13 +179,13 @@ def _renew(claims: Collection[tuple[UUID, int]]) -> None:
 HEARTBEAT = Heartbeat(_renew)
 
 
-def finish(delivery: Claimed, state: Delivery.State, reason: str) -> None:
+def finish(delivery: Claimed, finished: Finished) -> None:
     """It has ended, and so has what else waits for its item's turn, or is free. One statement."""
     given: dict[str, Any] = {
         "id": delivery.id,
         "attempts": delivery.attempts,
-        "state": state,
-        "reason": reason,
+        "state": finished.state,
+        "reason": finished.reason,
         "now": clock.now(),
     }
     with connection.cursor() as cursor:

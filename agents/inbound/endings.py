@@ -1,7 +1,8 @@
-"""How the turn of an inbound item ends: one commit with what its own actions left of the item, and
-with the agent's last step, where that is a reply."""
+"""How the turn of an inbound item ends: one commit with what its own actions left of the item, with
+its delivery, and with the agent's last step, where that is a reply."""
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,17 +13,27 @@ from agents.journal.leases import Lease
 from agents.models import Turn
 from agents.turns.turns import finish_turn
 from integrations.contracts import AccountRef
+from integrations.exceptions import ProviderError
 from knowledge.ingest import metadata
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True)
 class End:
-    """The end of one turn, which comes once. `left` are the provider's answers to its actions."""
+    """The end of one turn, which comes once. `left` are the provider's answers to its actions.
+
+    `settle` does what is to be done once they are done, and may ask the provider. Then `close`
+    stores what ends with the turn. Where the provider cannot be asked the turn ends alone.
+    """
 
     lease: Lease
     account: AccountRef
+    settle: Callable[[], object] = lambda: None
+    close: Callable[[], object] = lambda: None
     left: list[Mapping[str, Any]] = field(default_factory=list)
     is_stored: bool = False
+    is_closed: bool = False
 
     def store(self, ending: Turn.Ending) -> None:
         """Unless it came with the last step. Raises LeaseLost."""
@@ -33,6 +44,7 @@ class End:
     @contextmanager
     def committing(self, ending: Turn.Ending) -> Iterator[None]:
         """A transaction with what the block stores and then the end. Raises LeaseLost."""
+        is_settled = self._settle()
         changes = metadata.find_own_changes(self.account, self.left)
         with transaction.atomic():
             yield
@@ -40,4 +52,15 @@ class End:
             for change in changes:
                 change.store()
             finish_turn(self.lease, text="", ending=ending)
-        self.is_stored = True
+            if is_settled:
+                self.close()
+        self.is_stored, self.is_closed = True, is_settled
+
+    def _settle(self) -> bool:
+        try:
+            self.settle()
+        except ProviderError as error:
+            turn = str(self.lease.turn_id)
+            log.warning("turn.unsettled", extra={"turn": turn, "code": error.code})
+            return False
+        return True

@@ -53,27 +53,26 @@ def is_from_remit(email: Email) -> bool:
 
 
 def run(
-    lease: Lease,
+    end: End,
     *,
-    account: AccountRef,
     email: Email,
     policy: PolicySnapshot,
     deadline: Deadline | None = None,
     past: Past | None = None,
 ) -> str | None:
-    """Work through the turn until it is finished: with which error code, "" without one. None
-    where another process has taken it over. `policy` is the account's as it was read just now;
-    `past`: the mail was there before.
+    """Work through the turn until its `end` is stored: "", or the error code that it ended with
+    instead. None where another process has taken it over. `policy` is the account's as it was read
+    just now; `past`: the mail was there before.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
     until = deadline or Deadline.after(settings.TURN_MAX_SECONDS)
 
     def work() -> None:
-        mail = build_context(account, email, policy=policy)
-        _work(lease, mail, policy, until.within(settings.TURN_MAX_SECONDS), past)
+        mail = build_context(end.account, email, policy=policy)
+        _work(end, mail, policy, until.within(settings.TURN_MAX_SECONDS), past)
 
-    return attempt(lease, work)
+    return attempt(end.lease, work)
 
 
 def attempt(lease: Lease, work: Callable[[], None]) -> str | None:
@@ -154,13 +153,13 @@ def build_context(
 
 
 def _work(
-    lease: Lease,
+    end: End,
     mail: InboundMail,
     policy: PolicySnapshot,
     deadline: Deadline,
     past: Past | None,
 ) -> None:
-    account = mail.account
+    lease, account = end.lease, end.account
     user = people.load_person(
         organisation_id=account.organisation_id, external_user_id=account.external_user_id
     )
@@ -189,7 +188,6 @@ def _work(
     tools = roster.MAIL_READER.offer(
         person, capabilities=capabilities, skills=bool(offered), agents=False
     )
-    end = End(lease=lease, account=account)
     run = loop.Run(
         lease=lease,
         agent=f"pattern:{found.pattern_id}" if found else roster.MAIL_READER.name,

@@ -44,6 +44,7 @@ news AS (
         WHEN EXISTS (
             SELECT FROM place JOIN agents_turn t USING (account_id)
             WHERE t.item_source_id = %(source_id)s AND t.state = 'running'
+            FOR SHARE OF t  -- whose end may be about to be committed, with what it lets go
         ) THEN 'waits'
         ELSE 'new'
     END AS what

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from agents.inbound import (
     again,
+    claims,
     documents,
     drafts,
     events,
@@ -26,7 +27,8 @@ from agents.inbound import (
     thread_turns,
     triage,
 )
-from agents.inbound.claims import Claimed
+from agents.inbound.claims import Claimed, Finished
+from agents.inbound.endings import End
 from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
 from agents.journal.leases import Lease
@@ -48,7 +50,7 @@ from knowledge.ingest import ingest
 log = logging.getLogger(__name__)
 # A task begins nothing after a fifth of its time, so that what starts ends in it.
 BEGUN_WITHIN = 5
-DUPLICATE = Delivery.State.SKIPPED, "duplicate_item"
+DUPLICATE = Finished(Delivery.State.SKIPPED, "duplicate_item")
 BRIEFS: Mapping[type[AnyItem], Callable[[Arrival, Any], Brief | None]] = {
     Document: documents.brief,
     Event: events.brief,
@@ -61,8 +63,8 @@ class InWork(Exception):
     """The delivery's turn is being worked on by another process: look again later."""
 
 
-def work(delivery: Claimed) -> tuple[Delivery.State, str]:
-    """How the delivery ends, and why. Raises InWork, ProviderError, ModelError, and what
+def work(delivery: Claimed) -> Finished:
+    """How the delivery ends. Raises InWork, ProviderError, ModelError, and what
     `integrations.child` and the database raise: then it has not ended.
     """
     event = ItemEvent.model_validate(delivery.body)
@@ -70,7 +72,7 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     deadline = Deadline.after(settings.TASK_TIMEOUT_SECONDS * (1 - 2 / BEGUN_WITHIN))
     account = delivery.account
     if account is None:
-        return Delivery.State.SKIPPED, "unknown_account"
+        return Finished(Delivery.State.SKIPPED, "unknown_account")
     if event.kind == "deleted":
         return _forget(account, event)
     try:
@@ -78,9 +80,9 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     except ValidationError as error:
         fields = sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]})
         log.info("delivery.malformed", extra={"delivery": str(delivery.id), "fields": fields})
-        return Delivery.State.DEAD, "malformed_item"
+        return Finished(Delivery.State.DEAD, "malformed_item")
     if item.id != event.source_id:
-        return Delivery.State.DEAD, "source_id_mismatch"
+        return Finished(Delivery.State.DEAD, "source_id_mismatch")
     starts_turns = BY_SOURCE[event.source].starts_turns
     mail = item if isinstance(item, Email) and starts_turns else None
     if mail and event.kind == "updated":
@@ -106,7 +108,7 @@ def work(delivery: Claimed) -> tuple[Delivery.State, str]:
     return _accounted(outcome)
 
 
-def _forget(account: AccountRef, event: ItemEvent) -> tuple[Delivery.State, str]:
+def _forget(account: AccountRef, event: ItemEvent) -> Finished:
     outcome = ingest.forget(account=account, source_id=event.source_id, at=event.timestamp)
     again.note_deleted(
         account, event.source_id, is_event=BY_SOURCE[event.source].item_type is Event
@@ -120,31 +122,32 @@ def _react_to_mail(
     email: Email,
     outcome: IngestOutcome,
     deadline: Deadline,
-) -> tuple[Delivery.State, str]:
+) -> Finished:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
     policy = policy_snapshot(account)
     if policy.stops_all(account.source):
-        return Delivery.State.SKIPPED, Delivery.STOPPED
+        return Finished(Delivery.State.SKIPPED, Delivery.STOPPED)
     if inbound.is_own(account, email):
         _keep_thread(delivery, account, email, policy)
-        state, known = _accounted(outcome)
-        return state, known or "own_mail"
+        read = _accounted(outcome)
+        return Finished(read.state, read.reason or "own_mail")
     if inbound.is_from_remit(email):
-        return Delivery.State.SKIPPED, "from_remit"
+        return Finished(Delivery.State.SKIPPED, "from_remit")
     if outcome.state == "stale":
         try:
             email = mail_reader(account).email(email.id)
         except NotFound:
-            return Delivery.State.SKIPPED, "deleted"
+            return Finished(Delivery.State.SKIPPED, "deleted")
     turn_id, lease = _turn_of(delivery, account, email.id)
     if turn_id is None:
         return DUPLICATE
-    run = partial(inbound.run, account=account, email=email, policy=policy, deadline=deadline)
-    state, why = _run_turn(turn_id, lease, run)
-    if state == Delivery.State.PROCESSED:
-        _keep_thread(delivery, account, email, policy, turn_id=turn_id)
-    return state, why
+    settle = partial(_keep_thread, delivery, account, email, policy, turn_id=turn_id)
+    run = partial(inbound.run, email=email, policy=policy, deadline=deadline)
+    finished = _run_turn(delivery, account, turn_id, lease, run, settle)
+    if finished.state == Delivery.State.PROCESSED and not finished.is_stored:
+        settle()
+    return finished
 
 
 def _keep_thread(
@@ -167,14 +170,14 @@ def _react(
     outcome: IngestOutcome,
     kind: Literal["created", "updated"],
     deadline: Deadline,
-) -> tuple[Delivery.State, str]:
+) -> Finished:
     """As with a mail, where the policy has anything to say about it; else it was only read."""
     policy = policy_snapshot(account)
     if outcome.state == "stale" and kind == "created":
         try:
             item = reader(account).item(item.id)
         except NotFound:
-            return Delivery.State.SKIPPED, "deleted"
+            return Finished(Delivery.State.SKIPPED, "deleted")
     arrival = Arrival(account=account, policy=policy, kind=kind, now=timezone.now())
     is_kept = outcome.state not in ("left_out", "absent")
     brief = BRIEFS[type(item)](arrival, item) if is_kept else None
@@ -182,11 +185,11 @@ def _react(
         return _accounted(outcome)
     match own_writes.find_author(account, brief.ids, now=arrival.now):
         case "own":
-            return Delivery.State.SKIPPED, intake.OWN_ACTION
+            return Finished(Delivery.State.SKIPPED, intake.OWN_ACTION)
         case "open":
             raise InWork
     if policy.stops_all(account.source):
-        return Delivery.State.SKIPPED, Delivery.STOPPED
+        return Finished(Delivery.State.SKIPPED, Delivery.STOPPED)
     turn_id, lease = _turn_of(delivery, account, item.id)
     if turn_id is None and kind == "updated" and _is_due_again(arrival, brief):
         turn_id, lease = _turn_again(delivery, account, item.id)
@@ -194,15 +197,17 @@ def _react(
         # Another change of what an agent had looked at before is read in, and no more.
         return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
-    result = _run_turn(turn_id, lease, run)
-    again.note_turn(account, item)
-    return result
+    settle = partial(again.note_turn, account, item)
+    finished = _run_turn(delivery, account, turn_id, lease, run, settle)
+    if not finished.is_stored:
+        settle()
+    return finished
 
 
-def _accounted(outcome: IngestOutcome) -> tuple[Delivery.State, str]:
+def _accounted(outcome: IngestOutcome) -> Finished:
     if outcome.state in ("unchanged", "stale", "absent", "left_out"):
-        return Delivery.State.SKIPPED, outcome.state
-    return Delivery.State.PROCESSED, ""
+        return Finished(Delivery.State.SKIPPED, outcome.state)
+    return Finished(Delivery.State.PROCESSED, "")
 
 
 def parse_item(event: ItemEvent) -> AnyItem:
@@ -260,13 +265,26 @@ def _turn_again(
 
 
 def _run_turn(
-    turn_id: UUID, lease: Lease | None, run: Callable[[Lease], str | None]
-) -> tuple[Delivery.State, str]:
+    delivery: Claimed,
+    account: AccountRef,
+    turn_id: UUID,
+    lease: Lease | None,
+    run: Callable[[End], str | None],
+    settle: Callable[[], None],
+) -> Finished:
+    """The delivery ends with its turn, and all is settled. It is not yet where the turn fails or
+    had ended, or the provider cannot be asked: then it ends after it."""
+    processed = Finished(Delivery.State.PROCESSED, "")
     lease = lease or leases.claim(turn_id)
-    code = lease and run(lease)
+    code = None
+    if lease:
+        close = partial(claims.finish, delivery, processed)
+        end = End(lease=lease, account=account, settle=settle, close=close)
+        code = run(end)
+        processed = processed._replace(is_stored=end.is_closed)
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)
         if turn.state not in (Turn.State.FINISHED, Turn.State.FAILED):
             raise InWork
         code = turn.error_code
-    return (Delivery.State.DEAD, code) if code else (Delivery.State.PROCESSED, "")
+    return Finished(Delivery.State.DEAD, code) if code else processed

@@ -23,7 +23,7 @@ from agents.inbound import (
     outages,
     stopping,
 )
-from agents.inbound.claims import Claimed
+from agents.inbound.claims import Claimed, Finished
 from integrations.child import Ended, Unreadable
 from integrations.database import clock
 from integrations.exceptions import ProviderError
@@ -141,16 +141,16 @@ def _react(delivery: Claimed, *, probe: bool = False) -> bool:
 
 def _try(delivery: Claimed, *, probe: bool) -> bool:
     if delivery.stalls > MAX_STALLS:
-        _finish(delivery, Delivery.State.DEAD, "too_many_attempts", probe=probe)
+        _finish(delivery, Finished(Delivery.State.DEAD, "too_many_attempts"), probe=probe)
         return True
     try:
         with claims.HEARTBEAT.keep((delivery.id, delivery.attempts)):
-            state, reason = items.work(delivery)
+            finished = items.work(delivery)
     except items.InWork:
         claims.release(delivery, "in_work", IN_WORK_WAIT, since=delivery.waiting_since)
         return False
     except Unreadable as error:
-        state, reason = Delivery.State.DEAD, error.reason
+        finished = Finished(Delivery.State.DEAD, error.reason)
     except Ended:
         _postpone(delivery, "reader_ended")
         return False
@@ -168,8 +168,8 @@ def _try(delivery: Claimed, *, probe: bool) -> bool:
                 now = clock.now()
                 outages.begin(delivery.account.id, error.code, asked=asked, now=now)
             return False
-        state, reason = Delivery.State.DEAD, error.code
-    _finish(delivery, state, reason, probe=probe)
+        finished = Finished(Delivery.State.DEAD, error.code)
+    _finish(delivery, finished, probe=probe)
     return True
 
 
@@ -178,14 +178,16 @@ def _postpone(delivery: Claimed, code: str, *, asked: float | None = None) -> No
     now = clock.now()
     since = delivery.waiting_since or now
     if is_given_up(now - since, code):
-        _finish(delivery, Delivery.State.DEAD, code)
+        _finish(delivery, Finished(Delivery.State.DEAD, code))
     else:
         claims.release(delivery, code, pause(now - since, asked=asked), since=since)
 
 
-def _finish(delivery: Claimed, state: Delivery.State, reason: str, *, probe: bool = False) -> None:
+def _finish(delivery: Claimed, finished: Finished, *, probe: bool = False) -> None:
+    state, reason, is_stored = finished
     telemetry.note(ending=str(state), reason=reason)
-    claims.finish(delivery, state, reason)
+    if not is_stored:
+        claims.finish(delivery, finished)
     if state == Delivery.State.DEAD:
         inbound.give_up([delivery.id], reason)
     if probe and delivery.account:

@@ -15,7 +15,6 @@ from agents.contracts import Person, StepRecord
 from agents.inbound import inbound
 from agents.inbound.endings import End
 from agents.journal import journal
-from agents.journal.leases import Lease
 from agents.journal.steps import Reply
 from agents.models import Turn
 from agents.tools import suggest
@@ -102,21 +101,20 @@ class Brief:
         return [one for one in (self.item_id, self.also) if one]
 
 
-def run(lease: Lease, *, arrival: Arrival, brief: Brief, deadline: Deadline) -> str | None:
-    """Work through the turn until it is finished; as `agents.inbound.inbound.run`."""
+def run(end: End, *, arrival: Arrival, brief: Brief, deadline: Deadline) -> str | None:
+    """Work through the turn until its end is stored; as `agents.inbound.inbound.run`."""
     until = deadline.within(settings.TURN_MAX_SECONDS)
-    return inbound.attempt(lease, lambda: _work(lease, arrival, brief, until))
+    return inbound.attempt(end.lease, lambda: _work(end, arrival, brief, until))
 
 
-def _work(lease: Lease, arrival: Arrival, brief: Brief, deadline: Deadline) -> None:
-    account, agent = arrival.account, brief.agent
+def _work(end: End, arrival: Arrival, brief: Brief, deadline: Deadline) -> None:
+    lease, account, agent = end.lease, end.account, brief.agent
     person = replace(arrival.user, accounts=(account,))  # it acts on this one alone
     offered = skills.list_offered(account)
     system = prompts.render_system(agent.prompt, person=person, skills=offered)
     request = "\n".join([prompts.render_now(person, arrival.now), brief.request])
     steps = journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     before = len(steps)
-    end = End(lease=lease, account=account)
     tools = agent.offer(person, capabilities=brief.permitted, skills=bool(offered), agents=False)
     run = loop.Run(
         lease=lease,

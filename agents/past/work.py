@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from agents.contracts import Past
 from agents.inbound import inbound, intake, stopping, thread_status
+from agents.inbound.endings import End
 from agents.inbound.thread_turns import ThreadTurn
 from agents.journal import leases
 from agents.journal.leases import Lease
@@ -150,7 +151,7 @@ def _worked(
     trial = run.id if run.is_trial else None
     past = Past(trial=trial, writes=run.writes_drafts, draft=draft)
     code = lease and inbound.run(
-        lease, account=account, email=email, policy=policy, deadline=deadline, past=past
+        End(lease=lease, account=account), email=email, policy=policy, deadline=deadline, past=past
     )
     if code is None:
         turn = Turn.objects.only("state", "error_code").get(id=turn_id)

@@ -14,8 +14,8 @@ from django_q.models import OrmQ
 
 from agents import tasks
 from agents.inbound import inbound, reactions
+from agents.inbound.endings import End
 from agents.inbound.intake import accept_delivery
-from agents.journal.leases import Lease
 from agents.models import Turn
 from audit.ledger.selectors import recorded
 from audit.models import ExecutedAgentAction
@@ -435,10 +435,10 @@ def test_a_mail_that_breaks_its_thread_does_not_lose_the_others(
     broken, whole = office.deliver("fyi"), office.deliver("question")
     work = inbound.run
 
-    def run(lease: Lease, *, email: Email, **options: Any) -> str | None:
+    def run(end: End, *, email: Email, **options: Any) -> str | None:
         if email.id == broken["id"]:
             raise ZeroDivisionError
-        return work(lease, email=email, **options)
+        return work(end, email=email, **options)
 
     monkeypatch.setattr(inbound, "run", run)
     with pytest.raises(ZeroDivisionError):

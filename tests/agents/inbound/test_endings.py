@@ -3,10 +3,12 @@
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from agents.inbound.endings import End
 from agents.journal import journal, leases
 from agents.models import Step, Turn, TurnEvent
+from integrations.exceptions import NotFound, ProviderError, Unavailable
 from integrations.llm.completions import Completion, Usage
 from integrations.models import Organisation
 from tests.agents.waiting import turn_of
@@ -46,10 +48,12 @@ def test_a_turn_that_cannot_end_keeps_nothing_that_came_with_the_end(end: End) -
             add_step(end)
             Turn.objects.update(lease_owner=uuid4())
 
+    end.close = lambda: Organisation.objects.update(name="It has ended")
     with pytest.raises(leases.LeaseLost):
         lose_the_lease_after_a_step()
 
-    assert (Turn.objects.get().state, end.is_stored) == ("running", False)
+    assert (Turn.objects.get().state, end.is_stored, end.is_closed) == ("running", False, False)
+    assert not Organisation.objects.filter(name="It has ended").exists()
     assert not Step.objects.exists()
     assert not TurnEvent.objects.exists()
 
@@ -60,3 +64,31 @@ def test_a_turn_ends_by_itself_where_no_step_came_with_the_end(end: End) -> None
     end.store(Turn.Ending.LIMIT)
 
     assert (Turn.objects.get().ending, Step.objects.count()) == ("limit", 1)
+
+
+def test_all_is_settled_outside_of_the_transaction_in_which_the_rest_ends(end: End) -> None:
+    seen: list[tuple[str, bool]] = []
+    end.settle = lambda: seen.append(("settle", connection.in_atomic_block))
+    end.close = lambda: seen.append(("close", connection.in_atomic_block))
+
+    with end.committing(Turn.Ending.REPLY):
+        seen.append(("step", connection.in_atomic_block))
+    end.store(Turn.Ending.REPLY)
+
+    assert seen == [("settle", False), ("step", True), ("close", True)]
+    assert (end.is_stored, end.is_closed) == (True, True)
+
+
+@pytest.mark.parametrize("error", [Unavailable("away"), NotFound("gone")])
+def test_a_turn_ends_alone_where_the_provider_cannot_be_asked(
+    end: End, error: ProviderError
+) -> None:
+    def settle() -> None:
+        raise error
+
+    end.settle, end.close = settle, pytest.fail
+    with end.committing(Turn.Ending.REPLY):
+        add_step(end)
+
+    assert (Turn.objects.get().state, Step.objects.count()) == ("finished", 1)
+    assert (end.is_stored, end.is_closed) == (True, False)

@@ -1,10 +1,12 @@
 """What tells of the assistant's own actions is stored and needs no work."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection, transaction
 
 from agents.inbound import claims
 from agents.inbound.intake import accept_delivery, let_go
@@ -14,8 +16,10 @@ from integrations.contracts.events import ItemEvent
 from integrations.models import Delivery
 from knowledge.models import Item
 from tests.knowledge.office import NOW, account
+from tests.office import until
 
 pytestmark = pytest.mark.django_db
+PROCESSED = claims.Finished(Delivery.State.PROCESSED, "")
 
 
 @pytest.fixture
@@ -122,6 +126,40 @@ def test_what_comes_while_the_mails_turn_is_at_work_waits_for_its_end(owner: Acc
     assert {how(one) for one in odd} == {("queued", "", False)}
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_comes_while_the_end_of_a_turn_is_being_committed_waits_for_nothing(
+    owner: AccountRef,
+) -> None:
+    turn = begin_turn(owner)
+
+    def take_in_beside() -> Delivery:
+        try:
+            return take_in(owner)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Turn.objects.filter(id=turn.id).update(state=Turn.State.FINISHED)
+            let_go(owner.id, "m1")
+            coming = pool.submit(take_in_beside)
+            until(lambda: coming.done() or count_waiting() == 1)
+        delivery = coming.result()
+
+    assert how(delivery) == ("queued", "", False)
+
+
+def count_waiting() -> int:
+    """How many statements wait for a lock of this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+        )
+        [count] = cursor.fetchone()
+    return int(count)
+
+
 def test_a_delivery_that_ends_lets_go_what_waits_for_its_mail_once_no_turn_is_at_work(
     owner: AccountRef,
 ) -> None:
@@ -131,17 +169,17 @@ def test_a_delivery_that_ends_lets_go_what_waits_for_its_mail_once_no_turn_is_at
     store(owner, own_since=2, version=3)
     [claimed] = claims.claim_queued(8, large=True)
 
-    claims.finish(claimed, Delivery.State.PROCESSED, "")
+    claims.finish(claimed, PROCESSED)
     assert how(other) == ("processed", "", True)
     assert how(waits) == ("queued", "turn_at_work", False)
 
     last = take_in(owner, kind="created")
     [claimed] = claims.claim_queued(8, large=True)
     Turn.objects.filter(id=turn.id).update(state=Turn.State.FINISHED)
-    claims.finish(replace(claimed, attempts=9), Delivery.State.PROCESSED, "")  # lost its lease
+    claims.finish(replace(claimed, attempts=9), PROCESSED)  # lost its lease
     assert (how(last)[0], how(waits)[0]) == ("running", "queued")
 
-    claims.finish(claimed, Delivery.State.PROCESSED, "")
+    claims.finish(claimed, PROCESSED)
     assert (how(last)[0], how(waits)) == ("processed", ("skipped", "own_action", True))
 
 
