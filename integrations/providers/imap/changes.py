@@ -139,6 +139,9 @@ def _look(
 ) -> Iterator[Looked]:
     mails.own.let_go()
     resynced = mails.own.resync(now.folder, validity=before.validity, modseq=before.modseq)
+    if _is_renumbered(mails, before):  # since a moment ago
+        yield Looked(events=(), mark=_present(mails, now.folder))
+        return
     if resynced is None:
         arrived = mails.search(now.folder, after=before.next_uid - 1)
         changed = _marked_otherwise(mails, before, now)
@@ -146,9 +149,6 @@ def _look(
         if now.mails < before.mails + len(arrived):
             there = set(mails.search(before.folder))
         gone = [] if there is None else [row for row in _places(before) if row.uid not in there]
-    elif mails.own.validity() != before.validity:  # since a moment ago
-        yield Looked(events=(), mark=_present(mails, now.folder))
-        return
     else:
         now = _opened(now, resynced.said)
         arrived = [uid for uid in resynced.changed if uid >= before.next_uid]
@@ -156,6 +156,9 @@ def _look(
         gone = _gone(before, resynced.gone)
     events = [*_changed(mails, before, now, changed), *_missing(mails, before, gone)]
     for start in range(0, len(arrived), READ_AT_ONCE):
+        if _is_renumbered(mails, before):  # while others were open
+            yield Looked(events=tuple(events), mark=_present(mails, now.folder))
+            return
         step = arrived[start : start + READ_AT_ONCE]
         events += _arrived(mails, now.folder, step, new_since=new_since)
         reached = MailMark(
@@ -171,6 +174,12 @@ def _look(
     yield Looked(events=tuple(events), mark=now)
 
 
+def _is_renumbered(mails: Mails, before: MailMark) -> bool:
+    """Whether the folder, which stays open, has its mails under other numbers than the mark."""
+    mails.own.select(before.folder)
+    return mails.own.validity() != before.validity
+
+
 def _arrived(
     mails: Mails, folder: str, uids: Sequence[int], *, new_since: datetime
 ) -> list[tuple[str, ItemEvent]]:
@@ -180,7 +189,7 @@ def _arrived(
         MailPlace.objects.filter(
             account_id=mails.account.id, mail_id__in=[one.email.id for one in arrived]
         )
-        .exclude(folder=folder, uid__in=uids)
+        .exclude(folder=folder, validity=mails.own.validity(), uid__in=uids)
         .values_list("mail_id", flat=True)
     )
     return [

@@ -3,6 +3,7 @@
 import imaplib
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -327,6 +328,60 @@ def test_of_a_folder_that_is_numbered_anew_between_two_answers_nothing_is_said_t
 
     assert before != 1
     assert [event.kind for event in found if event.kind == "deleted"] == []
+
+
+@pytest.mark.parametrize("is_read_in", [True, False])
+@pytest.mark.parametrize("moment", ["after STATUS", "while another is open"])
+def test_a_folder_that_is_numbered_anew_in_mid_look_holds_no_news(
+    box: Box, monkeypatch: pytest.MonkeyPatch, moment: str, is_read_in: bool
+) -> None:
+    with box.world.client(box.address) as client:
+        client.create_folder("Clients")
+        for number in range(3):
+            client.append("Clients", plan(number))
+        look(box)
+        if is_read_in:
+            assert len(box.page().items) == 3
+        client.append("Clients", plan(3))
+        before = MailMark.objects.get(account_id=box.account.id, folder="Clients")
+        name = "_present" if moment == "after STATUS" else "_missing"
+        really, moments = getattr(changes, name), iter([True])
+
+        def renumbered(mails: Any, at: Any, *others: Any) -> Any:
+            found = really(mails, at, *others)
+            if getattr(at, "folder", at) == "Clients" and next(moments, False):
+                mails.own.select(INBOX)
+                number_anew(client, "Clients", first=before.next_uid + 2)
+            return found
+
+        monkeypatch.setattr(changes, name, renumbered)
+        seen = look(box)
+        after = MailMark.objects.get(account_id=box.account.id, folder="Clients")
+        client.append("Clients", plan(4))
+
+        assert [one for one in seen if one[0] != "updated"] == []
+        assert (after.validity != before.validity, after.mails) == (True, 4)
+        assert [(kind, subject) for kind, subject, _ in look(box)] == [("created", "Plan 4")]
+
+
+def plan(number: int) -> bytes:
+    id = f"<{number}@b.test>"
+    return f"From: a@b.test\r\nMessage-ID: {id}\r\nSubject: Plan {number}\r\n\r\nx\r\n".encode()
+
+
+def number_anew(client: Any, folder: str, *, first: int) -> None:
+    """Another folder of this name, with the same mails under numbers from this one on."""
+    client.create_folder("Other")
+    for _ in range(first - 1):
+        client.append("Other", b"Subject: x\r\n\r\n")
+    client.select_folder("Other")
+    client.delete_messages(client.search())
+    client.expunge()
+    client.select_folder(folder)
+    client.move(client.search(), "Other")
+    client.unselect_folder()
+    client.delete_folder(folder)
+    client.rename_folder("Other", folder)
 
 
 @pytest.mark.parametrize(
