@@ -158,7 +158,8 @@ class OneDrive(FakeTracker):
         id = unquote(call.path.removeprefix("/downloads/"))
         if id not in self.contents:
             return Response(status_code=404)
-        return Response(self.contents[id], media_type="application/octet-stream")
+        head = b"%PDF of " if call.query.get("as") == "pdf" else b""
+        return Response(head + self.contents[id], media_type="application/octet-stream")
 
     def answer(self, call: Call, operation: Operation) -> tuple[int, Any]:
         if call.headers.get("authorization") != f"Bearer {TOKEN}":
@@ -210,8 +211,10 @@ class OneDrive(FakeTracker):
             case ["GET", "content"]:
                 if "file" not in self.items[id]:
                     raise error(400, "invalidRequest")
+                if "format" in call.query and not self.items[id]["name"].endswith(".pptx"):
+                    raise error(406, "notSupported")
                 # Refuse is what this fake says beside a success.
-                raise Refuse(302, {}, {"Location": self._place(id)})
+                raise Refuse(302, {}, {"Location": self._place(call, id)})
             case ["GET", "permissions"]:
                 return 200, self._grants_of(id)
         return self._changed(call, id, rest)
@@ -263,8 +266,9 @@ class OneDrive(FakeTracker):
         self.restore(id)
         return self._shown(self.items[id], None)
 
-    def _place(self, id: str) -> str:
-        return f"{self.origin}/downloads/{id}" if self.place is None else self.place
+    def _place(self, call: Call, id: str) -> str:
+        form = f"?as={call.query['format']}" if "format" in call.query else ""
+        return f"{self.origin}/downloads/{id}{form}" if self.place is None else self.place
 
     def _grants_of(self, id: str) -> dict[str, Any]:
         """Those of the folders above count, too."""

@@ -122,6 +122,7 @@ class Document(ProviderObject):
     modified_at: Instant
     size_bytes: int = 0
     file_id: FileId = None
+    file_type: Text = ""  # of these bytes, where the provider converts them
     shared_with: tuple[Text, ...] = ()
     shared_by: dict[Text, Text] = {}  # who let each of them in; absent: the provider does not tell
     roles: dict[Text, Text] = {}

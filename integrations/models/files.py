@@ -44,6 +44,10 @@ class FileWrite(models.Model):
     path_before = models.CharField(max_length=1000, blank=True)
     etag_before = models.CharField(max_length=500, blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of its bytes.")
+    was: "models.JSONField[Any, Any]" = models.JSONField(
+        null=True,
+        help_text="The file as it was, where its provider says nothing more of it afterwards.",
+    )
     answer: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     done = models.BooleanField(default=False)
     begun_at = models.DateTimeField(auto_now_add=True)

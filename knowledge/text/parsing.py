@@ -188,7 +188,7 @@ def _own_file(document: Document) -> tuple[FileRef, ...]:
     return (
         FileRef(
             name=line(document.name, MAX_NAME),
-            mime_type=line(document.mime_type, MAX_NAME),
+            mime_type=line(document.file_type or document.mime_type, MAX_NAME),
             size=min(max(document.size_bytes, 0), MAX_SIZE),
             file_id=document.file_id,
             attached=False,

@@ -103,9 +103,11 @@ def test_what_is_done_at_onedrive_is_done_once_is_taken_back_and_starts_nothing(
     )
     assert (gone.status, len(onedrive.held())) == ("succeeded", 1), gone.sentence
 
+    assert take_back(account, gone) == "succeeded"
+    assert len(onedrive.held()) == 2
+
     written = len(onedrive.writes)
-    assert written == 6  # each once
-    onedrive.restore("plan-7")
+    assert written == 7  # each once
     eve = do(
         *(account, "share_document"), words=share, document_id="plan-7", email="eve@elsewhere.test"
     )
@@ -123,6 +125,7 @@ def test_what_is_done_at_onedrive_is_done_once_is_taken_back_and_starts_nothing(
         ("move_document", "outcome", "succeeded"),
         ("move_document", "outcome", "succeeded"),
         ("trash_document", "outcome", "succeeded"),
+        ("restore_document", "outcome", "succeeded"),
         ("share_document", "blocked", "blocked"),
     ]
 

@@ -17,7 +17,7 @@ def find_row(account: AccountRef, key: str) -> FileWrite | None:
     return FileWrite.objects.filter(account_id=account.id, key=key).first()
 
 
-def begin(account: AccountRef, key: str, operation: str, **about: str) -> tuple[FileWrite, bool]:
+def begin(account: AccountRef, key: str, operation: str, **about: Any) -> tuple[FileWrite, bool]:
     """The row of this write, new or from an earlier try, and whether it is new."""
     return FileWrite.objects.get_or_create(
         account_id=account.id, key=key, defaults={"operation": operation, **about}

@@ -32,6 +32,25 @@ CHANGES = f"{DRIVE}/root/delta"
 AT_ONCE, PARTS = 200, 20
 # Folders lie anywhere among the files, and who reads one is asked folder by folder.
 MAX_PAGES, MAX_FOLDERS = 100, 400
+# What Graph converts, of what Remit cannot read as it is.
+CONVERTED = frozenset(
+    (
+        "doc",
+        "odp",
+        "odt",
+        "pot",
+        "potm",
+        "potx",
+        "pps",
+        "ppsx",
+        "ppsxm",
+        "ppt",
+        "pptm",
+        "pptx",
+        "rtf",
+    )
+)
+PDF, AS_IT_IS = "pdf", "bytes"
 Grants = tuple[GrantSaid, ...]
 
 
@@ -99,6 +118,7 @@ class Files:
         known = grants.readers(let_in, self.owner)
         roles = grants.roles(let_in or (), self.owner)
         at = said.changed or said.created or datetime.now(UTC)
+        form = PDF if _is_converted(said) else AS_IT_IS
         return Document(
             id=said.id,
             revision=said.etag or "",
@@ -110,7 +130,8 @@ class Files:
             created_at=said.created or at,
             modified_at=at,
             size_bytes=said.size or 0,
-            file_id=f"{said.id} {said.content_tag}" if said.content_tag else None,
+            file_id=f"{said.id} {form} {said.content_tag}" if said.content_tag else None,
+            file_type="application/pdf" if form == PDF else "",
             shared_with=known or (),
             roles={name: role for name, role in roles.items() if name in (known or ())},
             owner=self.account.address if known is not None else "",
@@ -127,8 +148,9 @@ class Files:
         except (TooLarge, UnicodeDecodeError):
             return ""
 
-    def bytes(self, id: str, *, most: int) -> bytes:
-        return self.session.download(f"{url_of(id)}/content", {}, most_bytes=most)
+    def bytes(self, id: str, *, most: int, form: str = AS_IT_IS) -> bytes:
+        wanted = {"format": form} if form == PDF else {}
+        return self.session.download(f"{url_of(id)}/content", wanted, most_bytes=most)
 
     def folders(self) -> tuple[Folder, ...]:
         """All folders by their paths. Of more than anybody looks through, those that lie deepest
@@ -160,6 +182,10 @@ def url_of(id: str) -> str:
 
 def child_of(folder_id: str, name: str) -> str:
     return f"{url_of(folder_id)}:/{quote(name, safe='')}:"
+
+
+def _is_converted(said: ItemSaid) -> bool:
+    return (said.name or "").rpartition(".")[2].lower() in CONVERTED
 
 
 def _all_of(said: GrantsSaid) -> Grants | None:

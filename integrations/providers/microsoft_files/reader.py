@@ -61,10 +61,11 @@ class GraphFilesReader:
         return Files(self._account).folders()
 
     def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
-        """Raises NotFound, also where the file has other bytes by now."""
-        id, _, wanted = file_id.partition(" ")
+        """What Remit cannot read as it is, as a PDF. Raises NotFound, also where the file has other
+        bytes by now."""
+        id, form, wanted = [*file_id.split(" ", 2), "", ""][:3]
         own = Files(self._account)
-        raw = own.bytes(id, most=most_bytes)
+        raw = own.bytes(id, most=most_bytes, form=form)
         # No two versions have the same tag, so these are the bytes of this one.
         if own.get(id).content_tag != wanted:
             raise NotFound("the file has other bytes by now")

@@ -115,7 +115,7 @@ class GraphFilesWriter(AccountWriter):
 
         return self._change(
             *("trash_document", document_id),
-            lambda own, said: recycled.note(said),
+            lambda own, said: {"path": said.id, "was": recycled.note(own, said)},
             send,
             revision=revision,
             key=key,
@@ -172,7 +172,7 @@ class GraphFilesWriter(AccountWriter):
         self,
         operation: str,
         document_id: str,
-        note: Callable[[Files, ItemSaid], dict[str, str]],
+        note: Callable[[Files, ItemSaid], dict[str, Any]],
         send: Callable[[Files, ItemSaid, FileWrite], ItemSaid | None],
         *,
         revision: str | None,

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from integrations.contracts import AnyItem
+from integrations.contracts import AnyItem, Document
+from knowledge.files.kinds import kind_of
 from knowledge.text.parsing import MAX_TEXT, parse
 from knowledge.text.visible import visible
 from tests.knowledge.office import document, email, event, issue
@@ -200,3 +201,22 @@ def test_half_an_address_is_not_taken_for_one(sender: str) -> None:
     parsed = parse(email(**{"from": sender, "to": [sender]}), source_id="m1")
 
     assert (parsed.sender_address, parsed.participants) == ("", ())
+
+
+@pytest.mark.parametrize(("made_of_it", "kind"), [("application/pdf", "pdf"), ("", None)])
+def test_a_file_is_read_as_what_its_provider_makes_of_it(made_of_it: str, kind: str | None) -> None:
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    slides = Document(
+        id="1",
+        name="Plan.pptx",
+        mime_type="application/vnd.ms-powerpoint",
+        file_id="1 pdf c",
+        file_type=made_of_it,
+        created_at=at,
+        modified_at=at,
+    )
+    parsed = parse(slides, source_id="1")
+    (file,) = parsed.files
+    found = kind_of(name=file.name, mime_type=file.mime_type)
+    assert (found.name if found else None) == kind
+    assert parsed.metadata["mime_type"] == "application/vnd.ms-powerpoint"

@@ -80,6 +80,20 @@ def test_bytes_are_those_that_were_named_and_no_token_goes_where_they_are(box: B
     assert into.getvalue() == b""
 
 
+def test_what_remit_cannot_read_as_it_is_comes_as_a_pdf(box: Box) -> None:
+    kind = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+    box.onedrive.put("slides", "Plan.pptx", b"PK", mimeType=kind)
+    found = box.reader.document("slides")
+    assert (found.mime_type, found.file_type) == (kind, "application/pdf")
+    into = BytesIO()
+    box.reader.file(str(found.file_id), into=into, most_bytes=100)
+    assert into.getvalue() == b"%PDF of PK"
+
+    # Under another name it would have other bytes.
+    box.onedrive.put("slides", "Plan.zip", b"PK")
+    assert box.reader.document("slides").file_id != found.file_id
+
+
 @pytest.mark.parametrize("place", ["http://elsewhere.test/x", "file:///etc/passwd", "/x", ""])
 def test_bytes_are_fetched_over_tls_alone(box: Box, place: str) -> None:
     box.onedrive.put("notes", "Notes.txt", "One")

@@ -12,7 +12,7 @@ from integrations.exceptions import Changed, NotFound, ProviderError, Rejected, 
 from integrations.models import FileWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
 from tests.integrations.providers.microsoft_files.box import Box
-from tests.microsoft_files_world import ROOT
+from tests.microsoft_files_world import ADDRESS, ROOT
 
 pytestmark = pytest.mark.django_db
 TOM, ANN = "tom@elsewhere.test", "ann@office.test"
@@ -299,9 +299,15 @@ def test_a_grant_to_several_is_taken_from_none(box: Box) -> None:
 def test_a_file_in_the_recycle_bin_comes_back_and_lies_where_it_lay(box: Box) -> None:
     fill(box)
     box.onedrive.put("notes", "Notes.txt", "One", parentReference={"id": "clients"})
-    WRITES["trash"](box)
+    box.onedrive.let_in("notes", TOM)
+    with pytest.raises(NotFound):
+        box.reader.document("never")
+    box.onedrive.lose = 1
+    with pytest.raises(Unavailable):
+        WRITES["trash"](box)
     gone = box.reader.document("notes")
     assert (gone.name, gone.folder_id, gone.trashed) == ("Notes.txt", "clients", True)
+    assert (gone.owner, gone.shared_with) == (ADDRESS, (TOM,))
     with pytest.raises(NotFound):
         box.reader.item("notes")
 
