@@ -5,7 +5,7 @@ from integrations.models.calendars import CalendarMark, CalendarPlace, CalendarW
 from integrations.models.contacts import AddressBook, ContactCard
 from integrations.models.credentials import Credential
 from integrations.models.deliveries import Delivery, Outage
-from integrations.models.files import FilePlace, FileWrite
+from integrations.models.files import FilePlace, FileWrite, FolderTree
 from integrations.models.kept_answers import KeptAnswer
 from integrations.models.mailboxes import MailFolderLink, MailMark, MailPlace, MailState, MailWrite
 from integrations.models.mcp import McpCall, McpServer, McpTool
@@ -30,6 +30,7 @@ __all__ = [
     "Delivery",
     "FilePlace",
     "FileWrite",
+    "FolderTree",
     "IssueMark",
     "IssueWrite",
     "KeptAnswer",

@@ -58,3 +58,17 @@ class FileWrite(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.key}"
+
+
+class FolderTree(models.Model):
+    """The folders of a drive whose provider lists them among all files alone, as they were when it
+    gave a link to what has changed since."""
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="folder_tree")
+    link = models.TextField()
+    folders: "models.JSONField[Any, Any]" = models.JSONField(
+        default=dict, help_text="Name and the folder above, by id."
+    )
+
+    def __str__(self) -> str:
+        return f"{len(self.folders)} folders of {self.account_id}"

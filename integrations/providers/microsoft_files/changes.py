@@ -69,7 +69,11 @@ def _events(
     latest = {one.id: one for one in rows}
     files = [one for one in latest.values() if one.is_file and one.deleted is None]
     let_in = own.grants_of([one.id for one in files])
-    seen = [_gone(one, behind) for one in latest.values() if one.deleted is not None]
+    seen = [
+        _gone(one, behind)
+        for one in latest.values()
+        if one.deleted is not None and one.folder is None
+    ]
     seen += [_seen(own, one, let_in[one.id]) for one in files]
     return events_of(own.account, seen, new_since=new_since)
 

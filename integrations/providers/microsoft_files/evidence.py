@@ -61,7 +61,7 @@ def is_shared(own: Files, row: FileWrite) -> bool | None:
 def digest_at(own: Files, said: ItemSaid) -> str:
     """Of the bytes that lie there; empty for more than Remit writes."""
     try:
-        return digest(own.bytes(said.id, most=2 * MAX_TEXT_BYTES))
+        return digest(own.content(said.id, most=2 * MAX_TEXT_BYTES))
     except TooLarge:
         return ""
 

@@ -1,15 +1,14 @@
-"""The files of one user's own drive at Microsoft, open to be read: documents, their text, and
-folders with who else reads them. What others share lies in their drives, and is not read."""
+"""The files of one user's own drive at Microsoft, open to be read: documents, their text, and who
+else reads them. What others share lies in their drives, and is not read."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from integrations.contracts import AccountRef, Document, Folder
+from integrations.contracts import AccountRef, Document
 from integrations.exceptions import NotFound, TooLarge
 from integrations.network.answers import parse
-from integrations.providers.drives.folders import Place, path_of
 from integrations.providers.drives.text import MAX_TEXT_BYTES, is_text
 from integrations.providers.microsoft_files import grants
 from integrations.providers.microsoft_files.answers import (
@@ -30,8 +29,6 @@ DRIVE = "/me/drive"
 CHANGES = f"{DRIVE}/root/delta"
 # Of a page of what there is, and of requests that Graph takes as one.
 AT_ONCE, PARTS = 200, 20
-# Folders lie anywhere among the files, and who reads one is asked folder by folder.
-MAX_PAGES, MAX_FOLDERS = 100, 400
 # What Graph converts, of what Remit cannot read as it is.
 CONVERTED = frozenset(
     (
@@ -144,36 +141,13 @@ class Files:
         if not is_text(kind, said.name or "") or (said.size or 0) > MAX_TEXT_BYTES:
             return ""
         try:
-            return self.bytes(said.id, most=MAX_TEXT_BYTES).decode("utf-8-sig")
+            return self.content(said.id, most=MAX_TEXT_BYTES).decode("utf-8-sig")
         except (TooLarge, UnicodeDecodeError):
             return ""
 
-    def bytes(self, id: str, *, most: int, form: str = AS_IT_IS) -> bytes:
+    def content(self, id: str, *, most: int, form: str = AS_IT_IS) -> bytes:
         wanted = {"format": form} if form == PDF else {}
         return self.session.download(f"{url_of(id)}/content", wanted, most_bytes=most)
-
-    def folders(self) -> tuple[Folder, ...]:
-        """All folders by their paths. Of more than anybody looks through, those that lie deepest
-        have readers whom nobody knows."""
-        found: dict[str, ItemSaid] = {}
-        for count, page in enumerate(self.changes(), start=1):
-            found |= {one.id: one for one in page.value if one.is_folder}
-            if count == MAX_PAGES:
-                break
-        root = next((one.id for one in found.values() if one.root is not None), "")
-        places = {one.id: Place(one.name or "", one.folder_id or None) for one in found.values()}
-        paths = {id: path_of(id, places, root=root) for id in found}
-        nearest = sorted(paths, key=lambda id: (paths[id] != "/", paths[id].count("/")))
-        known = self.grants_of(nearest[:MAX_FOLDERS])
-        return tuple(
-            Folder(
-                id=id,
-                name=paths[id],
-                kind="drive",
-                shared_with=grants.readers(known.get(id), self.owner),
-            )
-            for id in paths
-        )
 
 
 def url_of(id: str) -> str:

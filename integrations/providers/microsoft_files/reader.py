@@ -12,6 +12,7 @@ from integrations.ports.files import FilesReader
 from integrations.providers.microsoft_files import evidence, recycled
 from integrations.providers.microsoft_files.answers import ItemSaid
 from integrations.providers.microsoft_files.files import AT_ONCE, Files
+from integrations.providers.microsoft_files.folders import list_folders
 
 
 class GraphFilesReader:
@@ -58,14 +59,14 @@ class GraphFilesReader:
         return own.describe(said, own.grants(said.id), text=own.text(said))
 
     def folders(self) -> tuple[Folder, ...]:
-        return Files(self._account).folders()
+        return list_folders(Files(self._account))
 
     def file(self, file_id: str, *, into: IO[bytes], most_bytes: int) -> None:
         """What Remit cannot read as it is, as a PDF. Raises NotFound, also where the file has other
         bytes by now."""
         id, form, wanted = [*file_id.split(" ", 2), "", ""][:3]
         own = Files(self._account)
-        raw = own.bytes(id, most=most_bytes, form=form)
+        raw = own.content(id, most=most_bytes, form=form)
         # No two versions have the same tag, so these are the bytes of this one.
         if own.get(id).content_tag != wanted:
             raise NotFound("the file has other bytes by now")

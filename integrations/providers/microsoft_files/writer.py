@@ -186,7 +186,7 @@ class GraphFilesWriter(AccountWriter):
             try:
                 said = own.get(document_id)
             except NotFound:
-                if row is None or operation != "trash_document":
+                if row is None or not row.etag_before or operation != "trash_document":
                     raise
                 return writing.finish(row, document_id, "")
             if row is not None and row.etag_before and is_done(own, row, said):
@@ -227,7 +227,7 @@ def _text_of(own: Files, said: ItemSaid) -> bytes:
     if not is_text(kind, said.name or ""):
         raise Rejected(NO_TEXT)
     try:
-        raw = own.bytes(said.id, most=MAX_TEXT_BYTES)
+        raw = own.content(said.id, most=MAX_TEXT_BYTES)
     except TooLarge as error:
         raise Rejected(NO_TEXT) from error
     if read_text(raw) is None:

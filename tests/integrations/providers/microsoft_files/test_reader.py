@@ -172,9 +172,45 @@ def test_many_folders_are_asked_for_some_at_a_time(box: Box) -> None:
 def test_folders_that_lie_too_deep_have_readers_whom_nobody_knows(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("integrations.providers.microsoft_files.files.MAX_FOLDERS", 2)
+    monkeypatch.setattr("integrations.providers.microsoft_files.folders.MAX_FOLDERS", 2)
     box.onedrive.make_folder("a", "A / old")
     box.onedrive.make_folder("b", "B", above="a")
 
     found = {one.id: (one.name, one.shared_with) for one in box.reader.folders()}
     assert found == {ROOT: ("/", ()), "a": ("/A _ old", ()), "b": ("/A _ old/B", None)}
+
+
+def test_folders_are_listed_once_and_then_what_has_changed_among_them(box: Box) -> None:
+    box.onedrive.make_folder("a", "A")
+    box.onedrive.make_folder("b", "B", above="a")
+    for number in range(20):
+        box.onedrive.put(f"{number}", f"File {number}", "x")
+    box.onedrive.page = 10
+    assert sorted(one.name for one in box.reader.folders()) == ["/", "/A", "/A/B"]
+
+    box.onedrive.reads = 0
+    box.onedrive.make_folder("c", "C", above="a")
+    box.onedrive.throw_away("b")
+    box.onedrive.make_folder("a", "Archive")
+    box.onedrive.let_in("c", TOM)
+    found = {one.name: one.shared_with for one in box.reader.folders()}
+    assert found == {"/": (), "/Archive": (), "/Archive/C": (TOM,)}
+    assert box.onedrive.reads == 2  # what has changed, and who reads them
+
+
+def test_folders_are_listed_anew_where_graph_has_lost_the_link(box: Box) -> None:
+    box.onedrive.make_folder("a", "A")
+    box.onedrive.make_folder("b", "B")
+    box.reader.folders()
+    box.onedrive.throw_away("b")
+    box.onedrive.forget_links()
+    assert {one.name for one in box.reader.folders()} == {"/", "/A"}
+
+
+def test_a_long_listing_goes_on_where_it_stopped(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("integrations.providers.microsoft_files.folders.MAX_PAGES", 2)
+    for name in "abcde":
+        box.onedrive.make_folder(name, name)
+    box.onedrive.page = 2
+    listed = [len(box.reader.folders()) for _ in range(3)]
+    assert listed == [4, 6, 6]
