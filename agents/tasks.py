@@ -12,7 +12,7 @@ from django_q.tasks import async_task
 
 from agents.activity import digest_mail
 from agents.answer import escalations
-from agents.inbound import follow_ups, missed, outages, reactions, stopping
+from agents.inbound import follow_ups, label_changes, missed, outages, reactions, stopping
 from agents.learn import habits
 from agents.past import runs as past_runs, work as past_work
 from guardrails.approve import change_request_news, deadlines
@@ -100,6 +100,26 @@ def queue_missed(*, now: datetime) -> int:
     with transaction.atomic():
         for account_id, source_ids in found.items():
             async_task(take_up_missed, str(account_id), source_ids)
+    return len(found)
+
+
+def look_at_labels(account_id: str) -> None:
+    """Learn from changes of labels that no webhook brought."""
+    row = Account.objects.select_related("organisation").filter(id=UUID(account_id)).first()
+    if row is None:
+        return
+    try:
+        label_changes.take_up(row.ref(), now=timezone.now())
+    except ProviderError as error:
+        log.warning("labels.not_looked_at", extra={"account": account_id, "code": error.code})
+
+
+def queue_label_changes() -> int:
+    """Queue the accounts where labels changed and nobody has looked yet; how many."""
+    found = label_changes.list_accounts()
+    with transaction.atomic():
+        for account_id in found:
+            async_task(look_at_labels, str(account_id))
     return len(found)
 
 
@@ -237,6 +257,7 @@ def sweep() -> None:
         lambda: queue_looks(now=now),
         lambda: queue_lists(now=now),
         lambda: queue_missed(now=now),
+        queue_label_changes,
         lambda: _take_back_past_runs(now),
         lambda: _try_patterns(now),
         lambda: deadlines.expire_overdue(now=now),

@@ -103,7 +103,8 @@ class IngestOutcome:
     version (or a deletion) is stored already, nothing was touched. metadata: only fields
     beside the content changed. absent: a deletion of something never seen, remembered.
     left_out: the account's operator does not let it in; what was stored of it is gone.
-    `labels_before` are those of a mail as it was stored; None: nothing was, or this is older.
+    `labels_before` are those of a mail as somebody looked at them last
+    (`knowledge.ingest.label_changes`); None: nothing was stored, or this is older.
     """
 
     state: IngestState

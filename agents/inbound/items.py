@@ -23,6 +23,7 @@ from agents.inbound import (
     inbound,
     intake,
     issues,
+    label_changes,
     thread_status,
     thread_turns,
     triage,
@@ -36,7 +37,6 @@ from agents.models import Turn
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.gather import own_writes
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.learn import corrections, precision
 from integrations.accounts.reads import mail_reader, reader
 from integrations.contracts import AccountRef, AnyItem, Document, Email, Event, Issue
 from integrations.contracts.events import ItemEvent
@@ -102,9 +102,7 @@ def work(delivery: Claimed) -> Finished:
     if starts_turns and type(item) in BRIEFS:
         return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
-        if outcome.labels_before is not None:
-            corrections.note(account, mail, before=outcome.labels_before, now=timezone.now())
-        precision.look(account, item.id, now=timezone.now())
+        label_changes.look(account, mail, before=outcome.labels_before, now=timezone.now())
     return _accounted(outcome)
 
 

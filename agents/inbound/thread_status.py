@@ -8,7 +8,7 @@ by the guardrails, written to the ledger.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -44,17 +44,21 @@ class Status(NamedTuple):
     label_id: str
 
 
-def follow(cause: Cause, account: AccountRef, email: Email) -> None:
-    """A mail was changed by somebody: if it has a status now that it had not when it was stored,
-    its thread has it. Raises ProviderError."""
+def follow(
+    cause: Cause, account: AccountRef, email: Email, *, before: Collection[str] | None = None
+) -> None:
+    """A mail was changed by somebody: if it has a status now that is not among its labels `before`
+    (as it was stored, without any), its thread has it. Raises ProviderError."""
     policy = policy_snapshot(account)
     states = find_thread_states(policy)
     if states is None or states.labels.isdisjoint(email.labels):
         return
     if policy.stops_all(account.source):
         return  # each would be a blocked action in the ledger
-    stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
-    chosen = states.labels.intersection(email.labels).difference(stored.labels if stored else ())
+    if before is None:
+        stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
+        before = stored.labels if stored else ()
+    chosen = states.labels.intersection(email.labels).difference(before)
     if chosen:
         _keep(cause, account, email, states=states, chosen=chosen)
 

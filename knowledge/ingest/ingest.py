@@ -108,7 +108,7 @@ def ingest(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
         return IngestOutcome(state="stale", item_id=stored.id, summary=stored.summary)
-    before = tuple(stored.metadata.get("labels") or ()) if stored else None
+    before = _labels_before(stored) if stored else None
     texts = _texts(target, parsed, stored, files)
     if texts is None:
         if outcome := _refresh(target, parsed, stored) or _touch(target, parsed):
@@ -127,6 +127,12 @@ def ingest(
         is_new = stored is None and parsed.content_type != "event"
         outcome = (_store(target, content, calls) if is_new else None) or _write(target, content)
         return replace(outcome, labels_before=before)
+
+
+def _labels_before(stored: Item) -> tuple[str, ...]:
+    """As they were when somebody looked at them last."""
+    present = stored.metadata.get("labels") or ()
+    return tuple(present if stored.labels_before is None else stored.labels_before)
 
 
 def _texts(
@@ -199,6 +205,7 @@ def forget(*, account: AccountRef, source_id: str, at: datetime) -> IngestOutcom
         row.title = row.summary = row.text = row.content_hash = ""
         row.sender_name = row.sender_address = ""
         row.identifiers, row.metadata, row.deleted_at = [], {}, at
+        row.labels_before = None
         row.occurrences_until = None
         indexing.index(row)
         row.save()

@@ -27,7 +27,7 @@ DERIVED = (FALLBACK, FILES_CUT, occurrences.NOT_EXPANDED)
 _REFRESH = """
 WITH item AS (
     UPDATE knowledge_item SET source_version = %s, source_updated_at = %s, own_since = %s,
-        metadata = %s::jsonb, occurred_at = %s, identifiers = %s {index}
+        metadata = %s::jsonb, labels_before = %s, occurred_at = %s, identifiers = %s {index}
     WHERE id = %s AND source_version = %s AND source_updated_at IS NOT DISTINCT FROM %s
         AND content_hash = %s AND metadata = %s::jsonb AND deleted_at IS NULL
     RETURNING account_id
@@ -45,10 +45,21 @@ SELECT account_id FROM item
 
 def set_metadata(row: Item, parsed: Parsed, version: Version, *, fallback: bool) -> None:
     """Fill the row with what the provider sent beside the content; the caller saves it."""
+    _keep_labels(row, parsed)
     row.metadata = parsed.metadata | ({FALLBACK: True} if fallback else {})
     row.occurred_at, row.identifiers = parsed.occurred_at, list(parsed.identifiers)
     row.source_version, row.source_updated_at = version.number, version.updated_at
     row.own_since = None
+
+
+def _keep_labels(row: Item, parsed: Parsed) -> None:
+    """Those that a stored mail had before anybody changed them, once: however often they change
+    until somebody looks, it is the first ones that the last are compared with."""
+    had = row.metadata.get("labels")
+    if had is None or row.labels_before is not None or parsed.content_type != "email":
+        return
+    if set(had) != set(parsed.metadata["labels"]):
+        row.labels_before = had
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +88,10 @@ def refresh(
     seen = (row.id, row.source_version, row.source_updated_at, row.content_hash)
     before, described = (row.metadata, row.occurred_at, row.identifiers), _describe(row)
     derived = {name: row.metadata[name] for name in DERIVED if name in row.metadata}
+    labels_before = row.labels_before
     set_metadata(row, parsed, version, fallback=False)
+    if own_since is not None:
+        row.labels_before = labels_before  # nobody has to look at what the assistant did
     row.metadata |= derived
     has_changed = before != (row.metadata, row.occurred_at, row.identifiers)
     index, indexed = "", []
@@ -93,7 +107,7 @@ def refresh(
         statement=_REFRESH.format(index=index),
         values=[
             *(row.source_version, row.source_updated_at, own_since),
-            *(json.dumps(row.metadata), row.occurred_at, row.identifiers),
+            *(json.dumps(row.metadata), row.labels_before, row.occurred_at, row.identifiers),
             *indexed,
             *seen,
             *(json.dumps(before[0]), json.dumps(counts)),

@@ -55,6 +55,12 @@ class Item(models.Model):
         blank=True,
         help_text="Each version from this one on was made by an action of the assistant's own.",
     )
+    labels_before = ArrayField(
+        models.TextField(),
+        null=True,
+        blank=True,
+        help_text="A mail's labels before they changed, until somebody has looked at the change.",
+    )
     source_updated_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     last_deleted_at = models.DateTimeField(
@@ -93,6 +99,11 @@ class Item(models.Model):
             GinIndex(fields=["identifiers"], name="item_identifiers"),
             models.Index(
                 fields=["id"], name="item_not_indexed", condition=models.Q(languages=None)
+            ),
+            models.Index(
+                fields=["account"],
+                name="item_labels_changed",
+                condition=models.Q(labels_before__isnull=False),
             ),
             models.Index(
                 fields=["occurrences_until"],
