@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
@@ -108,8 +109,19 @@ class Chosen:
             "has_more_users": self.has_more_users,
             "user_id": self.user_id,
             "is_own": self.is_own,
+            "query": self.query,
             "words": console_words.render(),
         }
+
+    @property
+    def query(self) -> str:
+        """What the links between console pages carry, so that each is about the same person."""
+        wanted = {}
+        if self.organisation and len(self.organisations) > 1:
+            wanted["organisation"] = self.organisation.slug
+        if self.user_id and not self.is_own:
+            wanted["user"] = self.user_id
+        return f"?{urlencode(wanted)}" if wanted else ""
 
 
 class UnknownUser(Exception):
@@ -130,10 +142,14 @@ def _say_unknown(request: HttpRequest, chosen: Chosen) -> HttpResponse:
 
 
 def choose_user(request: HttpRequest) -> Chosen:
-    """The user that `?organisation=&user=` names, else the first. Two queries at most. Raises
-    PermissionDenied where somebody may act as nobody there, UnknownUser where the address names
-    another than they may, Http404 where it names such an organisation."""
-    organisations, chosen = choose_organisation(request)
+    """The user that `?organisation=&user=` names, else the first; of the organisations the first
+    in which they may act. Two queries at most. Raises PermissionDenied where somebody may act as
+    nobody there, UnknownUser where the address names another than they may, Http404 where it names
+    such an organisation."""
+    met, chosen = choose_organisation(request)
+    organisations = [one for one in met if own_user(request.user, one) is not None]
+    if organisations and chosen not in organisations and not request.GET.get("organisation"):
+        chosen = organisations[0]
     own = own_user(request.user, chosen) if chosen else ""
     if own is None:
         raise PermissionDenied

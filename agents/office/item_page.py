@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -43,6 +44,8 @@ def _show(request: HttpRequest, item: Item, zone: str) -> HttpResponse:
     if cites := _find_turn(request, item):
         span = _find_span(cites, item, text, request.GET.get("n", ""))
     start, end = span or (0, 0)
+    account = item.account
+    whose = {"organisation": account.organisation.slug, "user": account.external_user_id}
     return render(
         request,
         "console/item.html",
@@ -58,6 +61,7 @@ def _show(request: HttpRequest, item: Item, zone: str) -> HttpResponse:
             "after": visible(text[end:]),
             "is_cut": len(item.text) > LONGEST,
             "is_cited": cites is not None,
+            "query": f"?{urlencode(whose)}",
             "is_own": bool(own_user(request.user, item.account.organisation)),
             "address": _sender_of(item),
             "is_known": contacts.has_named(*_whose(item), _sender_of(item)),

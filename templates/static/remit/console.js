@@ -347,6 +347,11 @@ function open(id) {
   session = id;
   history.replaceState(null, "", `#${encodeURIComponent(user.value)}/${id ?? ""}`);
   for (const button of sessions.querySelectorAll("button")) button.ariaCurrent = String(button.dataset.id === id);
+  for (const link of document.querySelectorAll("[data-follows] a")) {
+    const there = new URL(link.href);
+    there.searchParams.set("user", user.value);
+    link.href = there;
+  }
 }
 
 function startSession() {
