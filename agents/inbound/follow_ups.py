@@ -56,7 +56,10 @@ def remind(account: AccountRef, *, now: datetime) -> int:
             )
             cause = thread_status.Cause(key, today, turn.use)
             result = thread_status.change(
-                cause, account, status, thread_id=mail.thread_id, agent=AGENT
+                *(cause, account, status),
+                thread_id=mail.thread_id,
+                called=mail.subject,
+                agent=AGENT,
             )
             turn.store()
             turned += result.status == "succeeded"

@@ -18,6 +18,7 @@ from audit.ledger.ids import uuid7
 from guardrails.approve import approvals
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.errands import carry_out
+from knowledge.search import names
 
 CAME_TO_NOTHING = ("refused", "failed")
 MOST_LISTED = 200
@@ -125,6 +126,7 @@ def _request(row: Suggestion, action_id: UUID) -> ActionRequest:
             item_source_id=row.item_source_id,
             expects_revision=row.revision or None,
         ),
+        called=names.find_title(row.account_id, row.item_source_id),
     )
 
 

@@ -85,7 +85,7 @@ def _keep(
     thread = mail_reader(account).thread(email.thread_id)
     status = find_status(thread, states, chosen=[Status(email.id, one) for one in chosen])
     if status is not None:
-        change(cause, account, status, thread_id=email.thread_id)
+        change(cause, account, status, thread_id=email.thread_id, called=email.subject)
 
 
 def change(
@@ -94,9 +94,10 @@ def change(
     status: Status,
     *,
     thread_id: str,
+    called: str,
     agent: str = AGENT,
 ) -> ActionResult:
-    """Have a thread changed to this status, once for a cause."""
+    """Have a thread, which is `called` so, changed to this status, once for a cause."""
     return executor.execute(
         ActionRequest(
             action_id=_action_id(cause, status),
@@ -111,6 +112,7 @@ def change(
                 item_source_id=status.email_id,
                 thread_id=thread_id,
             ),
+            called=called,
         )
     )
 

@@ -17,6 +17,8 @@ from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import NO_ROOM
 from guardrails.facts.text import visible
 from guardrails.policies.why import REMEDIES
+from integrations.contracts import AccountRef
+from knowledge.search import names
 
 REPORTED = ("type", "description", "params", "proposed", "status", "result", "sentence")
 # Refusals that another call may mend, or a later one; all others are final.
@@ -126,7 +128,20 @@ def _request(
             tighten=tighten,
             reason=reason,
         ),
+        called=_called(context, account, action.object_field, params) if action else "",
     )
+
+
+def _called(
+    context: ToolContext, account: AccountRef, field: str | None, params: Mapping[str, Any]
+) -> str:
+    """What the object is called in the index. One query, none for the mail at hand."""
+    object_id = params.get(field) if field else None
+    if not isinstance(object_id, str):
+        return ""
+    if context.mail and context.mail.email_id == object_id:
+        return context.mail.subject
+    return names.find_title(account.id, object_id)
 
 
 def describe_result(result: ActionResult) -> dict[str, Any]:

@@ -59,13 +59,15 @@ class Origin:
 @dataclass(frozen=True, kw_only=True)
 class ActionRequest:
     """One action somebody wants done. `action_id` (uuid7) is made once, stored by the caller
-    before the call, and makes execution idempotent: the same id never acts twice."""
+    before the call, and makes execution idempotent: the same id never acts twice. `called` is what
+    the object is called where the caller read of it: words for people, on which nothing rests."""
 
     action_id: UUID
     account: AccountRef
     action_type: str
     arguments: Mapping[str, Any]
     origin: Origin
+    called: str = ""
 
 
 # Of these two many are made for every decision: named tuples are made more quickly.

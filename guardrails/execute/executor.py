@@ -40,7 +40,7 @@ from guardrails.execute import (
     settling,
 )
 from guardrails.facts.counts import Use
-from guardrails.gather import own_mail, shadow, stops, usage
+from guardrails.gather import own_mail, shadow, stops, usage, wanted
 from guardrails.gather.judgement import Judgement, canonical, judge
 from guardrails.models import HeldSend
 from integrations.accounts import writes
@@ -241,8 +241,10 @@ def _append(entry: Entry) -> ActionResult:
 
 
 def _refuse(this: Try, judgement: Judgement) -> ActionResult:
-    now = timezone.now()
-    return _append(entries.blocked(this.request, judgement, attempt_no=this.attempt_no, now=now))
+    request, now = this.request, timezone.now()
+    if not judgement.description:
+        judgement = replace(judgement, description=wanted.describe(request, judgement))
+    return _append(entries.blocked(request, judgement, attempt_no=this.attempt_no, now=now))
 
 
 def _ask(this: Try, judgement: Judgement) -> ActionResult:

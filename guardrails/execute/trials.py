@@ -15,6 +15,7 @@ from guardrails.decide import steps
 from guardrails.decide.policy_file import PolicyFile
 from guardrails.decide.steps import Step
 from guardrails.execute.approval_requests import why_nobody_is_asked
+from guardrails.gather import wanted
 from guardrails.gather.judgement import canonical, judge, judge_under
 from guardrails.models import TrialAsk
 
@@ -51,7 +52,7 @@ def pretend(
         status=BECOMES.get(step, "refused"),
         action_id=request.action_id,
         action_type=request.action_type,
-        description=judgement.description,
+        description=judgement.description or wanted.describe(request, judgement),
         arguments=request.arguments,
         reason=decision.reason,
         sentence=decision.sentence,

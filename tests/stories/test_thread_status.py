@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from html import unescape
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,7 @@ from agents.inbound import follow_ups
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from guardrails.approve.card_mail import inert
+from guardrails.facts.reasons import SENTENCES
 from guardrails.models import AllowedAction
 from integrations.models import Delivery
 from tests.agents.pages import superuser
@@ -227,3 +229,27 @@ def test_the_row_of_the_users_own_answer_says_what_was_done_because_of_it(office
     assert {part.outcome: part.number for part in day.parts} == {"done": 2}
     for words, _, _ in done:
         assert digest_mail.text(day, "").count(inert(f"{words}: done.")) == 1
+
+
+def test_what_was_refused_to_a_thread_is_said_in_words(office: Office) -> None:
+    mail = office.deliver("question")
+    office.drain()
+    AllowedAction.objects.filter(action_type="classify").update(approval_mode="never")
+    before = len(office.calls())
+    with scripted({INGEST: [SUMMARY]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+    client = superuser()
+
+    row = row_about(client, "own_1")
+
+    refused, withdrawn = row.done
+    words = f"Label as Awaiting Reply: “{mail['subject']}”"
+    assert (row.outcome, refused.status, withdrawn.status) == (
+        "Refused",
+        "refused, not done",
+        "done",
+    )
+    assert (refused.what, refused.why) == (words, SENTENCES["not_permitted"])
+    assert labelled(office, before) == []
+    ledger = client.get(refused.link).content.decode()
+    assert f"Refused: {words}. {SENTENCES['action_never']}" in unescape(ledger)

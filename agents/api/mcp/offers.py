@@ -26,7 +26,7 @@ from guardrails.contracts import ActionRequest, ActionResult, Capability, Origin
 from guardrails.execute import executor
 from guardrails.facts.text import visible
 from integrations.llm.completions import Payer
-from knowledge.search import retrieval
+from knowledge.search import names, retrieval
 
 TARGETS_SHOWN = 100
 KEY_AGE = timedelta(hours=24)
@@ -160,6 +160,9 @@ def _execute(
                 actor=visitor.principal,
                 reason=visible(visitor.client, limit=200),
             ),
+            called=names.find_title(account.id, str(arguments.get(action.object_field)))
+            if action and action.object_field
+            else "",
         )
     )
 
