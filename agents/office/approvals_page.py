@@ -3,9 +3,9 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -26,6 +26,7 @@ from guardrails.approve import approvals, card_text, second_yes
 from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices
 from guardrails.contracts.cards import ApprovalCard
+from guardrails.models import Approval
 from integrations.models import ServiceToken
 from integrations.web.admin_pages import operator
 
@@ -52,7 +53,8 @@ class Asked:
 @never_cache
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
-    """`?organisation=&user=&card=`: the card that is named first, then what waits."""
+    """`?organisation=&user=&card=&before=`: the card that is named first, then what waits; `before`
+    gives what is older than that one."""
     chosen = choose_user(request)
     with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone):
         return _show(request, chosen)
@@ -60,7 +62,13 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
     by = f"user:{chosen.user_id}" if chosen.is_own else operator(request)
-    found = list(_cards(chosen, request.GET.get("card", "")))
+    before = _id(request.GET.get("before", ""))
+    found = list(_cards(chosen, None if before else _id(request.GET.get("card", "")), before))
+    older = ""
+    if len(found) > MOST:
+        found = found[:MOST]
+        query = {"organisation": chosen.context["organisation"].slug, "user": chosen.user_id}
+        older = f"?{urlencode(query | {'before': found[-1].id})}"
     cards = second_yes.seen_by(found, by, chosen.user_id)
     may_decide = has_scope(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own)
     if may_decide:
@@ -74,22 +82,37 @@ def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
             "here": "console-approvals",
             "cards": [_describe(card) for card in cards],
             "may_decide": may_decide,
+            "older": older,
+            "waits": _count(chosen) if older or before else "",
         },
     )
 
 
-def _cards(chosen: Chosen, wanted: str) -> Iterator[ApprovalCard]:
+def _cards(chosen: Chosen, named: UUID | None, before: UUID | None) -> Iterator[ApprovalCard]:
+    """One more than a page has, where there is more."""
     if chosen.organisation is None or not chosen.user_id:
         return
     find = partial(
         list_cards, organisation_id=chosen.organisation.id, external_user_id=chosen.user_id
     )
-    first: tuple[ApprovalCard, ...] = ()
-    with suppress(ValueError):  # no id of anything
-        first = find(ids=[UUID(wanted)]) if wanted else ()
-    yield from first
-    named = {card.id for card in first}
-    yield from (card for card in find(state="pending", limit=MOST) if card.id not in named)
+    yield from (first := find(ids=[named]) if named else ())
+    known = {card.id for card in first}
+    waiting = find(state="pending", before=before, limit=MOST + 1)
+    yield from (card for card in waiting if card.id not in known)
+
+
+def _count(chosen: Chosen) -> str:
+    rows = Approval.objects.filter(
+        organisation=chosen.organisation, state=Approval.State.PENDING
+    ).for_user(chosen.user_id)
+    return gettext("Waiting for you: %(number)d.") % {"number": rows.count()}
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _describe(card: ApprovalCard) -> Asked:

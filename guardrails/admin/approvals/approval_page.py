@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.urls import reverse
 
 from guardrails.actions import base
+from guardrails.admin.approvals.like_ones import link_page, select
 from guardrails.approve import approvals, cards
 from guardrails.decide.provenance import values
 from guardrails.facts.text import visible
@@ -39,11 +40,8 @@ def context(approval: Approval) -> dict[str, Any]:
 
 def like_ones(approval: Approval) -> dict[str, Any] | None:
     """Where the whole question is decided that this is a part of; None where it is all of it."""
-    rows = Approval.objects.filter(question=approval.question, state=Approval.State.PENDING)
-    ids = list(rows.order_by("created_at", "id").values_list("id", flat=True))
-    if len(ids) < 2:
-        return None
-    return {"number": len(ids), "link": batch_link(ids)}
+    number = select(Approval.objects.all(), approval).count()
+    return {"number": number, "link": link_page(approval)} if number > 1 else None
 
 
 def batch_link(ids: Iterable[object]) -> str:

@@ -12,14 +12,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from guardrails.actions import registry
 from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
-from guardrails.admin.approvals import approval_page
+from guardrails.admin.approvals import approval_page, like_ones
+from guardrails.admin.approvals.like_ones import BATCH_MAX
 from guardrails.admin.scope import uuid_or_none
 from guardrails.approve import approvals, batch, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
@@ -29,7 +30,6 @@ from guardrails.models import Approval
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation, operator
 
-BATCH_MAX = 50
 REASON_MAX = 1000
 DAYS = 30
 PREFIX = "argument-"
@@ -114,12 +114,21 @@ def _next_after(request: HttpRequest, row: Approval) -> Approval:
 
 
 def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """Several cards under each other; the word counts for each ticked one for itself."""
+    """Several cards under each other; the word counts for each ticked one for itself. `?like=`
+    gives those that wait as one question with this one, `&after=` what follows, and `?ids=` any."""
+    met = _met(request)
+    like = like_ones.find(met, request.GET.get(like_ones.LIKE, ""))
+    page = None
+    if like and request.method == "GET":
+        after = like_ones.find(met, request.GET.get(like_ones.AFTER, ""))
+        page = like_ones.LikePage.load(met, like, after=after)
     named = request.GET if request.method == "GET" else request.POST
     ids = [found for text in named.get("ids", "").split(",") if (found := uuid_or_none(text))]
-    rows = list(_met(request).filter(id__in=ids[:BATCH_MAX]).order_by("created_at", "id"))
+    chosen = met.filter(id__in=ids[:BATCH_MAX]).order_by("created_at", "id")
+    rows = list(page.rows if page else chosen)
     if request.method == "POST":
-        return _decide_ticked(request, rows)
+        following = like_ones.link_following(met, like, rows[-1]) if like and rows else ""
+        return _decide_ticked(request, rows, then=following or reverse(INBOX))
     waiting = [row for row in rows if row.state == Approval.State.PENDING]
     approval_page.note_shown(waiting)
     not_yours = {row.id: second_yes.why_not(row, operator(request)) for row in waiting}
@@ -130,17 +139,18 @@ def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
             approval_page.context(row) | {"not_yours": not_yours.get(row.id, "")} for row in rows
         ],
         "waiting": len(waiting),
+        "page": page,
         "may_say_yes": not all(not_yours.values()),
     }
     return TemplateResponse(request, "guardrails/batch.html", {**context, **values})
 
 
-def _decide_ticked(request: HttpRequest, rows: list[Approval]) -> HttpResponse:
+def _decide_ticked(request: HttpRequest, rows: list[Approval], *, then: str) -> HttpResponse:
     word = request.POST.get("word")
     ticked = [row for row in rows if str(row.id) in request.POST.getlist("ticked")]
     if word not in ("confirm", "reject") or not ticked:
         messages.warning(request, "Nothing was decided: tick the actions and choose an answer.")
-        return redirect(f"{request.path}?ids={','.join(str(row.id) for row in rows)}")
+        return redirect(approval_page.batch_link(row.id for row in rows))
     for row in ticked:
         (answer,) = batch.decide_all(
             [
@@ -157,7 +167,7 @@ def _decide_ticked(request: HttpRequest, rows: list[Approval]) -> HttpResponse:
         done = answer.result is not None and is_done(answer.result)
         sentence = answer.result.sentence if answer.result else answer.sentence
         tell(request, row.description, sentence, done=done)
-    return redirect(INBOX)
+    return redirect(then)
 
 
 def edit(request: HttpRequest, row: Approval, context: dict[str, Any]) -> HttpResponse:

@@ -14,8 +14,9 @@ from django.urls import URLPattern
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from guardrails.admin.approvals import approval_page, approval_views
-from guardrails.admin.approvals.approval_views import BATCH_MAX, may_decide
+from guardrails.admin.approvals import approval_page, approval_views, like_ones
+from guardrails.admin.approvals.approval_views import may_decide
+from guardrails.admin.approvals.like_ones import BATCH_MAX, LikeFilter
 from guardrails.admin.base import ActionRowAdmin
 from guardrails.approve import cards, second_yes
 from guardrails.approve.news import devices
@@ -65,7 +66,7 @@ class DelegatedFilter(admin.SimpleListFilter):
         return queryset
 
 
-def like_ones(row: Approval) -> Sequence[Mapping[str, str]]:
+def together(row: Approval) -> Sequence[Mapping[str, str]]:
     """Id and description of each of the actions that wait as one question with this one; nothing
     where the list shows each for itself."""
     is_alone = row.state != Approval.State.PENDING or row.escalated_at is not None
@@ -73,14 +74,18 @@ def like_ones(row: Approval) -> Sequence[Mapping[str, str]]:
 
 
 class Inbox(ChangeList):  # type: ignore[misc]
-    """The list of who may decide."""
+    """The list, where a row may stand for several actions."""
+
+    def __init__(self, request: HttpRequest, *given: Any, **more: Any) -> None:
+        self.may_decide = may_decide(request)
+        super().__init__(request, *given, **more)
 
     def url_for_result(self, result: Approval) -> str:
-        """Of a row that stands for several actions, the page that decides about all of them."""
-        together = like_ones(result)
-        if len(together) < 2:
+        """Of a row that stands for several actions, the page that decides about all of them; for
+        who may not decide, the list of each."""
+        if len(together(result)) < 2:
             return str(super().url_for_result(result))
-        return approval_page.batch_link(one["id"] for one in together[:BATCH_MAX])
+        return like_ones.link_page(result) if self.may_decide else like_ones.link_list(result)
 
 
 @admin.register(Approval)
@@ -105,6 +110,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         ("account", AutocompleteFilter),
         EscalatedFilter,
         DelegatedFilter,
+        LikeFilter,
         "organisation",
     )
     list_filter_submit = True
@@ -144,20 +150,20 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     def _is_folded(self, request: HttpRequest) -> bool:
         place = request.resolver_match
         is_list = place is not None and place.url_name == "guardrails_approval_changelist"
-        return is_list and not request.GET.get("q")
+        return is_list and not (request.GET.get("q") or request.GET.get(like_ones.LIKE))
 
     @display(description="Action")  # type: ignore[untyped-decorator]
     def headline(self, row: Approval) -> str:
-        together = like_ones(row)
-        if len(together) < 2:
+        found = together(row)
+        if len(found) < 2:
             return visible(heading_of(row.description))
-        each = (visible(heading_of(one["description"])) for one in together)
+        each = (visible(heading_of(one["description"])) for one in found)
         headings = "; ".join(dict.fromkeys(each))
-        return f"{len(together)} actions: {headings}"
+        return f"{len(found)} actions: {headings}"
 
     @display(description="Somebody's words")  # type: ignore[untyped-decorator]
     def about(self, row: Approval) -> str:
-        more = len(like_ones(row)) - 1
+        more = len(together(row)) - 1
         said = visible(about_of(row.description)) or "-"
         return f"{said} and {more} more" if more > 0 else said
 
@@ -182,17 +188,21 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
             rows = self.get_queryset(request).filter(
                 state="pending", question__in=rows.values("question")
             )
-        ids = list(rows.values_list("id", flat=True)[: BATCH_MAX + 1])
-        if not ids:
+        number = rows.count()
+        if not number:
             messages.warning(request, "None of these is waiting any more.")
             return None
-        if len(ids) > BATCH_MAX:
-            messages.warning(request, f"{BATCH_MAX} at a time: nobody reads more than that.")
-            return None
+        if number > BATCH_MAX:
+            messages.warning(
+                request,
+                f"These are the first {BATCH_MAX} of {number}: nobody reads more at a time. "
+                "The others still wait.",
+            )
+        ids = rows.order_by("created_at", "id").values_list("id", flat=True)[:BATCH_MAX]
         return redirect(approval_page.batch_link(ids))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return Inbox if may_decide(request) else ChangeList
+        return Inbox
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return may_decide(request)

@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.ledger.ids import uuid7
 from guardrails.approve.deciders import list_deciders
 from guardrails.models import Approval
 from integrations.models import Account
@@ -115,12 +116,82 @@ def test_a_row_of_like_actions_leads_who_may_decide_to_all_of_them_at_once(
     page = text(client.get(link))
     [seen] = links_of(text(log_in("vera", "view_approval").get(at("changelist"))))
 
-    assert f"ids={waiting.pk},{other.pk}" in link
+    assert link.startswith(at("batch"))
+    assert link.endswith(f"like={waiting.pk}")
+    assert "2 like actions wait." in page
     assert [digest in page for digest in (waiting.digest, other.digest)] == [True, True]
     assert escalated.digest not in page
     assert f'href="{at("change", other.pk)}"' in page
-    assert seen == at("change", waiting.pk)
+    assert seen == f"{at('changelist')}?like={waiting.pk}"
+    assert rows_of(log_in("nina", "view_approval").get(seen)) == {waiting.pk, other.pk}
+    assert rows_of(client.get(f"{seen}&state__exact=rejected")) == set()
     assert f'href="{at("change", escalated.pk)}"' in text(client.get(at("changelist")))
+    assert office.calls() == []
+
+
+def rows_of(answer: Any) -> set[Any]:
+    assert answer.status_code == 200
+    return {row.pk for row in answer.context["cl"].result_list}
+
+
+def copies(row: Approval, number: int) -> None:
+    """So many more of the same question, which came later."""
+    values = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+    for later in range(number):
+        own = {"id": uuid4(), "action_id": uuid7(), "request_digest": f"copy {later}"}
+        copy = Approval.objects.create(**values | {n: v for n, v in own.items() if n in values})
+        at_ = row.created_at + timedelta(seconds=1 + later)
+        Approval.objects.filter(pk=copy.pk).update(created_at=at_)
+
+
+def test_more_than_fifty_like_actions_are_decided_by_the_fifty(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    copies(waiting, 51)
+    order = list(Approval.objects.order_by("created_at").values_list("pk", flat=True))
+
+    listed = text(client.get(at("changelist")))
+    first = client.get(f"{at('batch')}?like={waiting.pk}")
+    page = first.context["page"]
+    rest = client.get(page.following)
+
+    assert ">52 actions: Create a task in PROJ</a>" in listed
+    assert "52 like actions wait; these are 1 to 50." in text(first)
+    assert [card["approval"].pk for card in first.context["cards"]] == order[:50]
+    assert "52 like actions wait; these are 51 to 52." in text(rest)
+    assert [card["approval"].pk for card in rest.context["cards"]] == order[50:]
+    assert (page.beginning, rest.context["page"].following) == ("", "")
+    assert rest.context["page"].beginning == f"{at('batch')}?like={waiting.pk}"
+    assert rows_of(client.get(page.list)) == set(order[2:])
+    assert rows_of(client.get(f"{page.list}&p=2")) == set(order[:2])
+    assert "This is one of 52 like actions" in text(client.get(at("change", waiting.pk)))
+
+    # The user's own page says it, too.
+    query = {"organisation": office.organisation.slug, "user": waiting.external_user_id}
+    own = client.get(reverse("console-approvals"), query)
+    older = client.get(f"{reverse('console-approvals')}{own.context['older']}")
+    assert [card.id for card in own.context["cards"]] == order[:1:-1]
+    assert [card.id for card in older.context["cards"]] == order[1::-1]
+    assert ("Waiting for you: 52." in text(own), "Waiting for you: 52." in text(older)) == (
+        True,
+        True,
+    )
+    assert older.context["older"] == ""
+
+    # What is decided is what is ticked of these; then the next ones come.
+    body = {"ids": ",".join(map(str, order[:50])), "ticked": [waiting.pk], "word": "reject"}
+    body |= {f"digest-{waiting.pk}": waiting.digest}
+    answer = client.post(f"{at('batch')}?like={waiting.pk}", body)
+    assert answer.headers["Location"] == page.following
+    assert "51 like actions wait; these are 50 to 51." in text(client.get(page.following))
+    waiting.refresh_from_db()
+    assert (waiting.state, Approval.objects.filter(state="pending").count()) == ("rejected", 51)
+    several = {"action": "decide_selected", "_selected_action": [order[1]]}
+    told = text(client.post(at("changelist"), several, follow=True))
+    assert "These are the first 50 of 51: nobody reads more at a time." in told
+    body = {"ids": ",".join(map(str, order[50:])), "ticked": [order[50]], "word": "reject"}
+    answer = client.post(page.following, body | {f"digest-{order[50]}": waiting.digest})
+    assert answer.headers["Location"] == at("changelist")
     assert office.calls() == []
 
 
