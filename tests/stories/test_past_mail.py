@@ -122,10 +122,11 @@ def test_what_was_tried_is_then_done_and_once(office: Office) -> None:
     office.drain()
 
     wanted, done = (figures.count(one) for one in (tried, real))
-    # Which of them is so already changes while others are worked through.
-    assert {(one.title, one.place): one.counts.total() for one in done.lines} == {
-        (one.title, one.place): one.counts.total() for one in wanted.lines
-    }
+    # Which of them is so already changes while others are worked through. What follows for threads
+    # that the user has answered is not tried.
+    found = {(one.title, one.place): one.counts.total() for one in done.lines}
+    assert found.pop(("Label a mail", "Awaiting Reply")) == 3
+    assert found == {(one.title, one.place): one.counts.total() for one in wanted.lines}
     assert len(office.calls()) > 0
     assert not AssistantDraft.objects.exists()  # filed and labelled, not answered
     again = start(office, is_trial=False)
