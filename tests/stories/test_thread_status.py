@@ -252,4 +252,4 @@ def test_what_was_refused_to_a_thread_is_said_in_words(office: Office) -> None:
     assert (refused.what, refused.why) == (words, SENTENCES["not_permitted"])
     assert labelled(office, before) == []
     ledger = client.get(refused.link).content.decode()
-    assert f"Refused: {words}. {SENTENCES['action_never']}" in unescape(ledger)
+    assert f"Refused: {words}. {SENTENCES['not_permitted']}" in unescape(ledger)
