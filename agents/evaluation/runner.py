@@ -191,7 +191,7 @@ def _settings(model: str, url: str, secret: str) -> dict[str, Any]:
         "CACHES": CACHES,
         "ALLOWED_HOSTS": ["127.0.0.1"],
         # Nobody looks at a page.
-        "MIDDLEWARE": [one for one in settings.MIDDLEWARE if "whitenoise" not in one],
+        "MIDDLEWARE": [one for one in settings.MIDDLEWARE if "static_files" not in one],
         "SECURE_SSL_REDIRECT": False,
         "OPENAI_BASE_URL": url,
         "OPENAI_API_KEY": "evaluation",
