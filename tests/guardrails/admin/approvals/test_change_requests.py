@@ -207,6 +207,6 @@ def test_refusals_before_anything_was_read_are_listed_too(office: Office, client
     text = read_page(client, address(request))
 
     assert "Refused before anything was read: 2 of this sort" in text
-    assert f"Send a mail: {ADA}" in text
+    assert f"Send to {ADA}: “" in text
     why = reverse("admin:guardrails_policy_why", args=[other.action_id])
     assert why not in text
