@@ -136,7 +136,7 @@ def test_a_newly_listed_target_is_replayed_too(office: Office) -> None:
         name="FYI",
     )
     (one,) = draft(office, row).newly("allow")
-    assert one.description == "Label a mail: “Lunch on Friday?”, label_fyi"
+    assert one.description == "Label as FYI: “Lunch on Friday?”"
 
 
 def test_what_depends_on_facts_nobody_read_is_unclear(office: Office) -> None:
