@@ -12,7 +12,7 @@ from unfold.decorators import action, display
 
 from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.learn import pattern_page
-from guardrails.admin.learn.pattern_actions_form import PatternActionForm
+from guardrails.admin.learn.pattern_actions_form import PatternActionForm, PatternActionFormSet
 from guardrails.facts.text import visible
 from guardrails.learn import patterns
 from guardrails.models import LearnedPattern, PatternAction
@@ -31,6 +31,7 @@ PATTERN_COLOURS = {
 class PatternActionInline(RowsInline):
     model = PatternAction
     form = PatternActionForm
+    formset = PatternActionFormSet
     extra = 0
 
 

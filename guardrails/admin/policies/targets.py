@@ -1,8 +1,7 @@
 """Admin of targets: one is picked from what its account has, for one action. First for which
 account and action; then the fields that this takes, and no others. No step needs a script."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,26 +10,24 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from guardrails.actions import registry
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.draft_form import DraftForm
+from guardrails.admin.policies.picker import MOST_SHOWN, Picker, offer
 from guardrails.admin.policies.trial import DraftAdmin
 from guardrails.admin.scope import choose_account
 from guardrails.facts.text import visible
 from guardrails.models import AllowedActionOption, TargetGroup
 from guardrails.policies import picking
-from guardrails.policies.picking import Picked, Use
+from guardrails.policies.picking import Use
 from guardrails.policies.recorded_admin import author
 from integrations.exceptions import ProviderError
 from integrations.web.bound_admin import AutocompleteFilter
 
 READ = "_read_lists"
-MOST_SHOWN = 100  # of a list that is short enough to be chosen from
 HELP = {
     "recipient": "One exact address, such as ada@company.com.",
     "recipient_domain": "Every address of exactly this domain, but never as a blind copy.",
@@ -38,26 +35,6 @@ HELP = {
     "tool": "The tool as server:name, such as tracker:create_issue.",
     "label": "The label by its name.",
 }
-
-
-class Picker(UnfoldAdminTextInputWidget):  # type: ignore[misc]  # the theme is untyped
-    """A field that offers names while somebody types. The browser does it, without a script."""
-
-    choices: Sequence[Picked] = ()
-
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> str:
-        offered = f"id_{name}_offered"
-        field = super().render(name, value, {**(attrs or {}), "list": offered}, renderer)
-        context = {"field": field, "id": offered, "offers": _offers(self.choices)}
-        return render_to_string("guardrails/offered.html", context)
-
-
-def _offers(choices: Sequence[Picked]) -> Iterator[tuple[str, str]]:
-    """Each by its name, where that is plain and names it alone; else by its id."""
-    names = Counter(one.name.casefold() for one in choices)
-    for one in choices:
-        is_plain = one.title == one.name and names[one.name.casefold()] == 1
-        yield (one.name, "") if is_plain else (one.id, one.title)
 
 
 class TargetForm(DraftForm):
@@ -81,25 +58,14 @@ class TargetForm(DraftForm):
             field.initial = row.name if self.use.list_name else row.external_id
         field.label = f"{self.use.kind.replace('_', ' ').capitalize()}"
         field.help_text = self._help()
-        field.widget.choices = self.choices
-        offered = self._offered(field.initial)
-        typed = self.data.get(self.add_prefix("target"), "")
-        # What was typed before there was a list to choose from stays to be read.
-        if self.use.list_name and 1 < len(offered) <= MOST_SHOWN and typed in dict(offered):
-            field.widget = UnfoldAdminSelectWidget(choices=offered)
+        if self.use.list_name:
+            typed = self.data.get(self.add_prefix("target"), "")
+            offer(field, self.choices, present=field.initial or "", typed=typed)
+        else:
+            field.widget.choices = self.choices
         if "group" in self.fields:
             groups = TargetGroup.objects.filter(account=self.use.account)
             self.fields["group"].queryset = groups  # type: ignore[attr-defined]
-
-    def _offered(self, present: Any) -> list[tuple[str, str]]:
-        """All that there is, and what is listed now, also where the provider has it no more."""
-        found = [
-            (value, f"{title} ({value})" if title else value)
-            for value, title in _offers(self.choices)
-        ]
-        if present and present not in dict(found):
-            found.insert(0, (present, visible(present)))
-        return [("", "Choose"), *found]
 
     def _help(self) -> str:
         if not self.use.list_name:
