@@ -36,9 +36,10 @@ COLOURS = {
 STATES = {
     "queued": "It waits for a worker.",
     "running": "It is under way.",
-    "paused": "It is paused. What was under way when it was paused has ended.",
+    "paused": "It is paused. What was under way then is finished first.",
     "done": "It is done.",
-    "stopped": "It was stopped before the end. What was done until then stays.",
+    "stopped": "It was stopped before the end. What was under way then is finished first, and what "
+    "was done stays.",
 }
 WAITS = {
     "stopped": "It waits, because actions of this account are stopped.",
@@ -50,6 +51,7 @@ LEFT_OUT = {
     "from_remit": "written by Remit itself",
     "duplicate_item": "worked through before",
 }
+NO_MAIL = "No mail that was read in fits. Choose others, or read the account in."
 
 
 @admin.register(PastRun)
@@ -88,7 +90,10 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
         account = accounts.filter(pk=staff_key(request)).first() or accounts.first()
         form = StartForm(account, request.POST or None) if account else None
         if account and form and form.is_valid():
-            return self._start(request, account, form.wanted())
+            wanted = form.wanted()
+            if runs.find_mails(account.ref(), wanted):
+                return self._start(request, account, wanted)
+            form.add_error(None, NO_MAIL)
         context = self.admin_site.each_context(request) | {
             "title": "Run over past mail",
             "accounts": accounts[:200],
@@ -102,16 +107,14 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
         return staff.bind(rows, request.user, "organisation").order_by("external_user_id", "source")
 
     def _start(self, request: HttpRequest, account: Account, wanted: Wanted) -> HttpResponse:
-        if not runs.find_mails(account.ref(), wanted):
-            messages.warning(
-                request, "No mail that was read in fits. Choose others, or read the account in."
-            )
-            return redirect(request.get_full_path())
         try:
             run_id = tasks.start_past_run(account.ref(), wanted, by=operator(request))
         except AlreadyOpen:
             messages.error(request, "This account has a run that is not over: stop it first.")
-            return redirect("admin:agents_pastrun_changelist")
+            opened = PastRun.objects.filter(account=account, state__in=runs.OPEN).first()
+            if opened is None:  # it has ended meanwhile
+                return redirect("admin:agents_pastrun_changelist")
+            run_id = opened.pk
         return redirect("admin:agents_pastrun_change", run_id)
 
     def pause(self, request: HttpRequest, key: UUID) -> HttpResponse:
@@ -138,6 +141,9 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
             is_trial=False,
             writes_drafts=run.writes_drafts,
         )
+        if not runs.find_mails(run.account.ref(), wanted):
+            messages.warning(request, NO_MAIL)
+            return redirect("admin:agents_pastrun_change", key)
         return self._start(request, run.account, wanted)
 
     def _said(self, request: HttpRequest, key: UUID, heard: bool) -> HttpResponse:

@@ -157,6 +157,8 @@ def test_a_run_is_paused_goes_on_and_is_stopped_for_good(office: Office) -> None
     begun = figures.count_progress(run).finished
     assert 0 < begun <= settings.DELIVERY_THREADS  # what was under way is finished
     assert work.advance(run.id) == "not_mine"
+    # Nobody can know from the rows that all of it has ended.
+    assert "What was under way then is finished first." in client.get(page).content.decode()
     with pytest.raises(AlreadyOpen):
         start(office)
     press("resume")
@@ -238,6 +240,10 @@ def test_the_page_offers_labels_and_starts_a_trial_of_what_was_chosen(office: Of
     assert not re.search(r'"writes_drafts"[^>]*\schecked[\s>=]', form)
     bad = {"how": "trial", "last": 5, "since": "2026-02-02", "until": "2026-02-01"}
     assert "before the first one" in client.post(address, bad).content.decode()
+    none = {"how": "trial", "last": 5, "until": "2001-01-02"}
+    again = client.post(address, none).content.decode()
+    assert "No mail that was read in fits." in again
+    assert 'value="2001-01-02"' in again  # what was chosen stays
     good = {"how": "trial", "last": 5, "folder": "INBOX", "writes_drafts": "on"}
     answer = client.post(address, good)
 
@@ -245,6 +251,7 @@ def test_the_page_offers_labels_and_starts_a_trial_of_what_was_chosen(office: Of
     assert answer.headers["Location"] == f"/admin/agents/pastrun/{run.id}/change/"
     assert (run.is_trial, run.folder_name, run.started_by) == (True, "Inbox", "operator:ines")
     assert run.mails.count() == 5
+    assert client.post(address, good).headers["Location"] == answer.headers["Location"]
     office.drain()
     shown = client.get(answer.headers["Location"]).content.decode()
     assert "It is done. 5 of 5 mails." in shown
