@@ -17,7 +17,8 @@ BUTTONS = ("agents.view_suggestion", "agents.change_suggestion")  # the rights t
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """`state` is empty while it can be taken up; `why` says why it came to nothing so far."""
+    """`state` is empty while it is open; `why` says why it came to nothing so far. `take_up` is
+    empty where a person does it at the provider."""
 
     id: UUID
     says: str
@@ -35,7 +36,9 @@ def offer(row: Suggestion) -> Offered:
         says=timeline.reveal(suggestions.say(row)),
         state=timeline.reveal(f"{state}{by}"),
         why=timeline.reveal(row.outcome) if row.state != State.DISMISSED else "",
-        take_up=reverse("admin:agents_suggestion_take_up", args=[row.id]),
+        take_up=""
+        if row.is_only_said
+        else reverse("admin:agents_suggestion_take_up", args=[row.id]),
         dismiss=reverse("admin:agents_suggestion_dismiss", args=[row.id]),
     )
 

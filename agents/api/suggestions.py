@@ -53,6 +53,9 @@ class SuggestionShape(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(help_text="When it was suggested.")
     when = serializers.CharField(help_text="The same on the user's clock, which is named.")
     state = serializers.ChoiceField(choices=Suggestion.State.choices)
+    can_be_taken_up = serializers.BooleanField(
+        help_text="False, too, where Remit can set nothing of it at the item's provider."
+    )
     decided_by = serializers.CharField(allow_blank=True)
     outcome = serializers.CharField(allow_blank=True, help_text="Why it came to nothing, too.")
     action_id = serializers.UUIDField(allow_null=True, help_text="In the ledger.")
@@ -148,6 +151,7 @@ def _describe(rows: list[Suggestion], auth: Caller, user_id: str) -> list[dict[s
             "created_at": row.created_at,
             "when": moment(row.created_at, zone),
             "state": row.state,
+            "can_be_taken_up": row.state == Suggestion.State.OPEN and not row.is_only_said,
             "decided_by": row.decided_by,
             "outcome": row.outcome,
             "action_id": row.action_id,

@@ -1,6 +1,7 @@
 """What the issue reader is asked about a new issue: its component, a listed label, its priority,
-and whether it repeats another one. Nothing of it is done until a person takes it up, and nothing is
-suggested that the user cannot set at the issue's provider.
+and whether it repeats another one. Nothing of it is done until a person takes it up, and what the
+user cannot set at the issue's provider is not suggested, but for an issue that it repeats: that is
+said where nothing can be linked, too.
 
 What it may repeat is found by search, in its own account. An issue that an action of the
 assistant's own made is known by the ledger.
@@ -36,8 +37,7 @@ def brief(arrival: Arrival, issue: Issue) -> Brief | None:
     if present is None:
         return None
     issue, settable = present, arrival.reader.settable(present)
-    links = "duplicate_of" in settable and not issue.duplicate_of
-    like = _find_like(arrival, issue) if links else []
+    like = [] if issue.duplicate_of else _find_like(arrival, issue)
     new = NewIssue(
         seen=Seen(object_id=issue.key, revision=issue.revision, basis=""),
         now={"priority": issue.priority or ""},
@@ -45,6 +45,7 @@ def brief(arrival: Arrival, issue: Issue) -> Brief | None:
         labels=_within(settable, "labels", _list_labels(arrival, issue)),
         priorities=_within(settable, "priority", _list_priorities(issue)),
         duplicates={one.object_id: _summary(one) for one in like},
+        can_link="duplicate_of" in settable,
     )
     if not new.choices:
         return None

@@ -67,6 +67,8 @@ def take_up(suggestion_id: UUID, decider: Decider) -> tuple[Suggestion, ActionRe
     row = _find(suggestion_id, decider)
     if row.state in (State.DISMISSED, State.OUT_OF_DATE):
         raise SuggestionOver(gettext(OVER[State(row.state)]))
+    if row.is_only_said:
+        raise SuggestionOver(gettext(suggestions.ONLY_SAID))
     # Of many who take it up at once, one names the action, and all carry out that one.
     _rows(row).filter(action_id=None, state=State.OPEN).update(
         action_id=uuid7(), decided_by=decider.by, decided_at=timezone.now()

@@ -43,6 +43,7 @@ LACKING = {
     Kind.LABEL: gettext_noop("It has no label yet."),
     Kind.DUPLICATE: gettext_noop("Both say much the same."),
 }
+ONLY_SAID = gettext_noop("Remit links no issues there. Link them there yourself, if it is so.")
 Times = tuple[datetime, datetime]
 
 
@@ -63,12 +64,14 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One thing to be suggested; `about` is in a stranger's words."""
+    """One thing to be suggested; `about` is in a stranger's words. `is_only_said`: nobody can take
+    it up here."""
 
     kind: Suggestion.Kind
     value: Mapping[str, str]
     about: str = ""
     basis: str | None = None  # where it rests on something of its own
+    is_only_said: bool = False
 
 
 def keep(turn_id: UUID, item_id: str, seen: Seen, offers: Sequence[Offer]) -> None:
@@ -91,7 +94,7 @@ def keep(turn_id: UUID, item_id: str, seen: Seen, offers: Sequence[Offer]) -> No
                 about=one.about[:300],
                 basis=seen.basis if one.basis is None else one.basis,
                 revision=seen.revision,
-                reasons=dict(seen.reasons),
+                reasons={**seen.reasons, **({"is_only_said": True} if one.is_only_said else {})},
             )
             for position, one in enumerate(offers)
         )
@@ -150,7 +153,8 @@ def explain(row: Suggestion) -> list[str]:
     if row.kind == Kind.PRIORITY:
         return [gettext(PRIORITY_NOW) % {"value": row.basis}]
     if row.kind not in OF_INVITATIONS:
-        return [gettext(LACKING[Kind(row.kind)])]
+        said = [gettext(LACKING[Kind(row.kind)])]
+        return [*said, gettext(ONLY_SAID)] if row.is_only_said else said
     if not row.reasons:
         return []
     reasons: Mapping[str, Any] = row.reasons

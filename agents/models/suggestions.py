@@ -67,3 +67,8 @@ class Suggestion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} ({self.get_state_display().lower()})"
+
+    @property
+    def is_only_said(self) -> bool:
+        """The item's provider has nothing that Remit could set for it: a person does it there."""
+        return bool((self.reasons or {}).get("is_only_said"))

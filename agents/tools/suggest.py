@@ -69,7 +69,8 @@ class SuggestTriage(Arguments):
 @dataclass(frozen=True, kw_only=True)
 class NewIssue:
     """What may be suggested about one: the project's own components, listed labels, priorities,
-    and the issues that may be the same, by key with their summaries. `now` is what it has."""
+    and the issues that may be the same, by key with their summaries. `now` is what it has;
+    `can_link`: Remit can say at the tracker which issue it repeats, else a person does."""
 
     seen: Seen
     now: Mapping[str, str] = field(default_factory=dict)
@@ -77,6 +78,7 @@ class NewIssue:
     labels: Sequence[str] = ()
     priorities: Sequence[str] = ()
     duplicates: Mapping[str, str] = field(default_factory=dict)
+    can_link: bool = True
 
     @property
     def choices(self) -> Mapping[str, Sequence[str]]:
@@ -176,6 +178,7 @@ def _suggest_triage(issue: NewIssue, context: ToolContext, arguments: SuggestTri
             value={name: value},
             about=issue.duplicates[value] if name == "duplicate_of" else "",
             basis=issue.now.get(name, ""),
+            is_only_said=name == "duplicate_of" and not issue.can_link,
         )
         for name, value in given.items()
     ]

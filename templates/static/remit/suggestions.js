@@ -93,7 +93,7 @@ export function watchSuggestions(place, user, say) {
         ...row.because.filter((one) => !shared.includes(one)).map((one) => el("small", {}, visible(one))),
         note ? el("p", {}, visible(note)) : ""),
       row.state === "open" ? el("div", { className: "buttons" },
-        button(gettext("Do it"), "take-up", "primary"), button(gettext("Dismiss"), "dismiss", "")) : "");
+        row.can_be_taken_up ? button(gettext("Do it"), "take-up", "primary") : "", button(gettext("Dismiss"), "dismiss", "")) : "");
   }
 
   return { load, look: () => { if (!document.hidden) load().catch(() => {}); } };

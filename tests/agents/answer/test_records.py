@@ -59,7 +59,7 @@ SENTENCES_SAID = {
     *(*suggestions.ANSWERS.values(), *suggestions.VALUES.values(), suggestions.PROPOSING),
     *(*suggestions.LACKING.values(), suggestions.PRIORITY_NOW, suggestions.INVITED),
     *(suggestions.NEVER_WRITTEN, suggestions.COLLIDES, suggestions.NOTHING_ELSE, suggestions.FREE),
-    suggestions.FREE_THEN,
+    *(suggestions.FREE_THEN, suggestions.ONLY_SAID),
     *(*taking_up.OVER.values(), taking_up.TAKEN_UP),
     *(one.label for one in State if one != State.OPEN),
     *(one.label for one in ENDINGS),
