@@ -121,7 +121,7 @@ def pages(known: dict[str, Any]) -> dict[str, str]:
     deliveries = "/admin/integrations/delivery/"
     return {
         "activity": "/admin/",
-        "activity of words": "/admin/?q=news",
+        "activity of words": "/admin/?words=news",
         "ledger": ledger,
         "ledger, of a user": f"{ledger}?on_behalf_of=maya",
         "ledger, refused": f"{ledger}?status=blocked",

@@ -54,7 +54,6 @@ class ThreadTurn:
             "kind": self.kind,
             "state": Turn.State.FINISHED,
             "ending": Turn.Ending.TIDIED,
-            "finished_at": timezone.now(),
         }
         return Turn.objects.get_or_create(**self.key, defaults=values)[0]
 
@@ -66,7 +65,11 @@ class ThreadTurn:
             tenant_id=self.account.organisation_id, run_id=str(self.turn_id)
         )
         with transaction.atomic():
-            turn = Turn.objects.select_for_update().only("kind", "actions").get(id=self.turn_id)
+            turn = (
+                Turn.objects.select_for_update()
+                .only("kind", "actions", "finished_at")
+                .get(id=self.turn_id)
+            )
             is_alone = turn.kind in (Turn.Kind.THREAD, Turn.Kind.REMINDER)
             mine = [
                 to_storable(describe_result(outcomes.result(row)))
@@ -76,7 +79,8 @@ class ThreadTurn:
             known = {one["action_id"] for one in mine}
             others = [one for one in turn.actions if one["action_id"] not in known]
             turn.actions = [*others, *mine]
-            turn.save(update_fields=["actions"])
+            turn.finished_at = timezone.now() if is_alone else turn.finished_at
+            turn.save(update_fields=["actions", "finished_at"])
 
 
 @contextmanager

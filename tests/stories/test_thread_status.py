@@ -210,6 +210,8 @@ def test_the_row_of_the_users_own_answer_says_what_was_done_because_of_it(office
     assert (row.outcome, row.why) == ("Done", "")
     assert [(one.what, one.status, one.why) for one in row.done] == done
     turn = Turn.objects.get(delivery__source_id="own_1")
+    assert turn.finished_at is not None
+    assert turn.created_at < turn.finished_at < timezone.now()
     turn_page = reverse("admin:agents_turn_change", args=[turn.id])
     assert dict(row.links)["Turn"] == row.link == turn_page
     page = client.get(turn_page)

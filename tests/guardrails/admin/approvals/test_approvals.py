@@ -72,7 +72,7 @@ def test_the_selection_becomes_a_page_of_cards(
 
 
 def test_the_inbox_says_how_many_wait(client: Client, waiting: Approval) -> None:
-    assert "1 waits for a person" in text(client.get(at("changelist")))
+    assert "1 question waits for a person" in text(client.get(at("changelist")))
     Approval.objects.update(state="rejected", decided_at=timezone.now())
     assert "Nothing waits for a person" in text(client.get(at("changelist")))
 
