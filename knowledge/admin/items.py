@@ -2,6 +2,7 @@
 
 import json
 from typing import Any, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import admin
@@ -18,6 +19,7 @@ from django.db.models import (
 from django.db.models.functions import Substr
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -26,7 +28,7 @@ from unfold.decorators import display
 
 from integrations.llm import llm
 from integrations.web.admin_lists import NewestFirst
-from integrations.web.admin_pages import ViewOnly
+from integrations.web.admin_pages import LINK, ViewOnly
 from integrations.web.bound_admin import BoundAdmin
 from knowledge.files.contracts import REASONS, Reason
 from knowledge.ingest import embedding_models
@@ -117,7 +119,7 @@ class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
     date_hierarchy = None
     newest_by = "occurred_at"
     exclude = ["search", "metadata"]
-    readonly_fields = ["details"]
+    readonly_fields = ["activity", "details"]
     inlines = [FileInline, ChunkInline, ItemMentionInline]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Item]":
@@ -156,6 +158,16 @@ class ItemAdmin(ViewOnly, NewestFirst, BoundAdmin):
                 part, marks = snippet(row.summary, "", wanted)
             row.parts = cut(part, marks)
         return page
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        rest = [one for one in super().get_fields(request, obj) if one != "activity"]
+        return ["activity", *rest]
+
+    @admin.display(description="Activity")
+    def activity(self, item: Item) -> SafeString:
+        """Where the first page of the admin says what came of it."""
+        query = {"organisation": item.account.organisation.slug, "words": item.source_id}
+        return format_html(LINK, f"{reverse('admin:index')}?{urlencode(query)}", "What came of it")
 
     @admin.display(description="Metadata")
     def details(self, item: Item) -> SafeString:

@@ -1,5 +1,6 @@
 """The status of a thread is right, no matter who writes next and in which client."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from html import unescape
@@ -214,6 +215,9 @@ def test_the_row_of_the_users_own_answer_says_what_was_done_because_of_it(office
     assert turn.created_at < turn.finished_at < timezone.now()
     turn_page = reverse("admin:agents_turn_change", args=[turn.id])
     assert dict(row.links)["Turn"] == row.link == turn_page
+    item_page = client.get(dict(row.links)["Item"]).content.decode()
+    (back,) = re.findall(r'href="([^"]+)"[^>]*>What came of it<', item_page)
+    assert turn_page in client.get(unescape(back)).content.decode()
     page = client.get(turn_page)
     assert [one["description"] for one in page.context["actions_done"]] == [one[0] for one in done]
     # And back, from each row of the ledger.

@@ -49,14 +49,15 @@ def _kind_of(action: AnyAction, field: str) -> str:
 
 
 def list_choices(account: Account) -> Lists:
-    """What each argument that names something is picked from. One query for each."""
-    found: dict[str, tuple[Use, list[Picked]]] = {}
-    for action in ACTIONS:
-        for name in _fields_of(action):
-            if (kind := _kind_of(action, name)) and name not in found:
-                use = Use(account=account, action=action, kind=kind)  # type: ignore[arg-type]  # it takes it
-                found[name] = use, picking.list_choices(use)
-    return found
+    """What each argument that names something is picked from. One query."""
+    uses = {
+        name: Use(account=account, action=action, kind=kind)  # type: ignore[arg-type]  # it takes it
+        for action in ACTIONS
+        for name in _fields_of(action)
+        if (kind := _kind_of(action, name))
+    }
+    found = picking.list_all(account, {use.listed for use in uses.values()})
+    return {name: (use, found.get(use.listed, [])) for name, use in uses.items()}
 
 
 ArgumentFields: Any = type("ArgumentFields", (forms.Form,), _all_fields())

@@ -48,6 +48,7 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
     actions = ("approve", "suspend")
     change_form_outer_before_template = "guardrails/pattern.html"
     buttons = {"decide": ("guardrails.change_learnedpattern",)}
+    row_related = ("account__organisation",)
     fields = (
         "account",
         "name",

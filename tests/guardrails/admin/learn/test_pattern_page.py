@@ -46,6 +46,27 @@ def test_a_page_asks_as_often_for_a_pattern_of_three_actions_as_for_one() -> Non
     assert count_queries(client, address, len(ACTIONS)) == few <= 15
 
 
+def test_the_form_asks_no_more_often_for_what_its_labels_and_folders_are_called() -> None:
+    account = mailbox("maya")
+    row = LearnedPattern.objects.create(account=account, name="News", list_id="news")
+    PatternEvidence.objects.create(pattern=row, item_id="m1", side="supporting", occurred_at=AT)
+    for order in range(3):
+        PatternAction.objects.create(
+            pattern=row, order=order, action_type="classify", arguments=ACTIONS["classify"]
+        )
+    account.resources.create(resource_type="label", external_id="Label_3", name="Newsletter")
+    actions = (f"{verb}_patternaction" for verb in ("view", "add", "change", "delete"))
+    client = log_in("olga", "view_learnedpattern", "change_learnedpattern", *actions)
+    address = reverse("admin:guardrails_learnedpattern_change", args=[row.pk])
+    client.get(address)  # and what is asked once a process
+
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(address).content.decode()
+
+    assert len(asked) <= 15
+    assert page.count('<option value="Newsletter" selected>Newsletter (Label_3)</option>') == 3
+
+
 def test_what_it_does_is_said_with_the_name_of_the_label() -> None:
     account = mailbox("maya")
     row = LearnedPattern.objects.create(account=account, name="News", list_id="news")
