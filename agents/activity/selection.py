@@ -50,14 +50,15 @@ class Wanted:
 
 
 def select(wanted: Wanted, *, limit: int) -> list[Delivery | Turn]:
-    """Up to `limit` rows with their `outcome`, newest first. Two queries at most."""
+    """Up to `limit` rows with their `outcome`, newest first. Three queries at most."""
     found: list[Delivery | Turn] = []
     if wanted.kind not in (CHAT, REMINDER):
         rows = deliveries(wanted).select_related("account", "turn")
         found += _newest(rows, wanted, by="received_at", limit=limit)
-    if wanted.kind in ("", CHAT, REMINDER):
-        rows = requests(wanted).defer("context")
-        found += _newest(rows, wanted, by="created_at", limit=limit)
+    for kind, of_kind in ((CHAT, requests), (REMINDER, reminders)):
+        if wanted.kind in ("", kind):
+            rows = of_kind(wanted).defer("context")
+            found += _newest(rows, wanted, by="created_at", limit=limit)
     return sorted(found, key=lambda row: (moment_of(row), row.pk), reverse=True)[:limit]
 
 
@@ -86,23 +87,31 @@ def deliveries(wanted: Wanted) -> Any:
 
 
 def requests(wanted: Wanted) -> Any:
-    """What users said, and what they were reminded of, each with its `outcome`."""
-    kinds = [wanted.kind] if wanted.kind in (CHAT, REMINDER) else [CHAT, REMINDER]
-    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind__in=kinds)
+    """What users said, each with its `outcome`."""
+    rows = _turns(wanted, CHAT)
+    for word in wanted.words.split():
+        said = Message.objects.filter(
+            turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
+        )
+        rows = rows.filter(Exists(said))
+    return outcomes.of_turns(rows, only=wanted.outcome)
+
+
+def reminders(wanted: Wanted) -> Any:
+    """Of mail that nobody has answered, each with its `outcome`."""
+    rows = _turns(wanted, REMINDER)
+    if wanted.words:
+        rows = rows.filter(_is_about(wanted, source_id="item_source_id"))
+    return outcomes.of_turns(rows, only=wanted.outcome)
+
+
+def _turns(wanted: Wanted, kind: str) -> Any:
+    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind=kind)
     if wanted.person:
         rows = rows.filter(external_user_id=wanted.person)
-    if wanted.words:
-        is_said = Q(kind=CHAT)
-        for word in wanted.words.split():
-            said = Message.objects.filter(
-                turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
-            )
-            is_said &= Q(Exists(said))
-        is_about = Q(kind=REMINDER) & Q(_is_about(wanted, source_id="item_source_id"))
-        rows = rows.filter(is_said | is_about)
     if wanted.reason:
         rows = rows.filter(actions__contains=[{"reason": wanted.reason}])
-    return outcomes.of_turns(rows, only=wanted.outcome)
+    return rows
 
 
 def _is_about(wanted: Wanted, *, source_id: str) -> Exists:
