@@ -6,7 +6,7 @@ import os
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,17 @@ from benchmarks.write_plans import (
 )
 
 SECONDS = 3.0  # that a server is waited for
-BYTES = 12_000  # of a conversation in which something may happen
+# Of a conversation, in which something may happen: one that hands over a mail is shorter.
+BYTES, SMTP_BYTES = 12_000, 6_000
 
 
 class Servers:
     """All that are written to, each behind proxies of its own."""
 
-    def __init__(self, stack: ExitStack, folder: Path, luck: random.Random) -> None:
-        self.stack, self.folder, self.luck = stack, folder, luck
+    def __init__(
+        self, stack: ExitStack, folder: Path, luck: random.Random, *, of: Set[str]
+    ) -> None:
+        self.stack, self.folder, self.luck, self.of = stack, folder, luck, of
         self.trusted: list[Path] = []
         self.proxies: dict[str, list[Any]] = defaultdict(list)
         self.worlds: list[tuple[Any, list[str]]] = []
@@ -46,7 +49,10 @@ class Servers:
     def proxied(self, protocol: str, port: int) -> int:
         from tests.fault_proxy import running_proxy
 
-        proxy = self.stack.enter_context(running_proxy(port, draw=draw(self.luck)))
+        if protocol not in self.of:
+            return port
+        faults = draw(self.luck, SMTP_BYTES if protocol == "smtp" else BYTES)
+        proxy = self.stack.enter_context(running_proxy(port, draw=faults))
         self.proxies[protocol].append(proxy)
         return proxy.port
 
@@ -63,11 +69,19 @@ class Servers:
         text = json.dumps(servers)
         point_to(row, json.loads(text.replace(f":{port}", f":{self.proxied(protocol, port)}")))
 
-    def plan(self, count: int) -> list[Write]:
-        mail = (*self.plan_mailbox(count * 3 // 10), *self.plan_jmap(count * 2 // 10))
-        rest = count - len(mail)
-        others = (*self.plan_calendars(rest // 2), *self.plan_files(rest // 4))
-        return [*mail, *others, *self.plan_trackers(rest - len(others))]
+    def plan(self, count: int) -> Iterator[Write]:
+        """Writes of the protocols that are wanted, each with its share."""
+        plans: dict[tuple[str, ...], tuple[int, Callable[[int], list[Write]]]] = {
+            ("imap", "smtp"): (12, self.plan_mailbox),
+            ("jmap",): (8, self.plan_jmap),
+            ("caldav",): (10, self.plan_calendars),
+            ("webdav",): (5, self.plan_files),
+            ("trackers",): (5, self.plan_trackers),
+        }
+        wanted = [plan for names, plan in plans.items() if not self.of.isdisjoint(names)]
+        whole = sum(share for share, _ in wanted)
+        for share, plan in wanted:
+            yield from plan(count * share // whole)
 
     def plan_mailbox(self, count: int) -> list[Write]:
         from tests import mail_world, postfix_world
@@ -81,7 +95,7 @@ class Servers:
         self.started(world, world.folder / "ca.pem")
         address, servers = "nora@office.test", world.servers
         row = make_account("imap", "nora", address, address, servers)
-        found = list(plan_mail(world, row, count))
+        found = list(plan_mail(world, row, count, of=self.of))
         servers["imap"]["port"] = self.proxied("imap", world.imap)
         servers["smtp"]["port"] = self.proxied("smtp", world.smtp)
         point_to(row, servers)
@@ -99,7 +113,7 @@ class Servers:
         address = "maya@office.test"
         world.add(address)
         row = make_account("jmap", "maya", address, address, world.servers)
-        found = list(plan_mail(world, row, count))
+        found = list(plan_mail(world, row, count, of={"imap", "smtp"}))
         self.behind(row, "jmap", world.servers, world.jmap)
         self.worlds.append((world, [address]))
         return found
@@ -155,14 +169,14 @@ class Servers:
         return found
 
 
-def draw(luck: random.Random) -> Callable[[], Any]:
+def draw(luck: random.Random, most: int) -> Callable[[], Any]:
     from tests.fault_proxy import Fault
 
     def one() -> Fault | None:
         if luck.random() < 0.5:
             return None
         kind = luck.choice(["cut", "cut", "swallow", "delay"])
-        return Fault(kind, luck.choice(["up", "down"]), luck.randrange(BYTES))  # type: ignore[arg-type]
+        return Fault(kind, luck.choice(["up", "down"]), luck.randrange(most))  # type: ignore[arg-type]
 
     return one
 

@@ -1,6 +1,7 @@
 """Is a write done once, whatever happens to the connection and to the process?
 
-    make bench NAME=once             (ONCE=300 for fewer writes, ONCE_WORKERS=8 beside each other)
+    make bench NAME=once             (ONCE=300 for fewer writes, ONCE_WORKERS=8 beside each other,
+                                      ONCE_OF="smtp imap" for these protocols alone, ONCE_KILLS=no)
 
 Workers do writes of every kind through the executor on real servers: mail (Dovecot behind Postfix,
 and Cyrus over JMAP), calendars (Radicale, Xandikos), files (WsgiDAV), and issues at fakes of GitHub
@@ -32,11 +33,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.cut_servers import SECONDS, Servers
 from benchmarks.database import own_database  # after the path
 from benchmarks.kills import forked
-from benchmarks.write_plans import FOLDER, SENDING, Write
+from benchmarks.write_plans import FOLDER, KINDS, SENDING, Write
 
 WRITES = int(os.environ.get("ONCE", "2000"))
 # A worker mostly waits: for answers that were swallowed.
 WORKERS = int(os.environ.get("ONCE_WORKERS", "8"))
+OF = frozenset(os.environ.get("ONCE_OF", "").split() or KINDS)
+KILLS = os.environ.get("ONCE_KILLS") != "no"
 os.environ.setdefault("LOG_LEVEL", "ERROR")
 MARK = "X-REMIT-ACTION:"
 
@@ -136,7 +139,7 @@ def run(writes: list[Write], folder: Path, luck: random.Random) -> int:
             number = children.pop(pid)
             if status:
                 children[begin(number)] = number
-        elif time.monotonic() > next_kill:
+        elif KILLS and time.monotonic() > next_kill:
             os.kill(luck.choice(list(children)), signal.SIGKILL)
             killed, next_kill = killed + 1, time.monotonic() + luck.uniform(0.2, 2.5)
         else:
@@ -224,7 +227,8 @@ def look(servers: Servers) -> Held:
     for text in events.values():
         keys.update(set(re.findall(rf"{MARK}(\S+)", text)))
     issues = Counter(written(servers.trackers))
-    return Held(keys, places, events, servers.files.held(), issues)
+    files = servers.files.held() if servers.files else {}
+    return Held(keys, places, events, files, issues)
 
 
 def look_into(world: Any, address: str, keys: Counter[str], places: Any) -> None:
@@ -308,8 +312,8 @@ def measure(folder: Path, seed: int) -> dict[str, Any]:
     luck = random.Random(seed)  # no secret
     settings()
     with ExitStack() as stack:
-        servers = Servers(stack, folder, luck)
-        writes = servers.plan(WRITES)
+        servers = Servers(stack, folder, luck, of=OF)
+        writes = list(servers.plan(WRITES))
         print(f"{len(writes)} writes are planned.", file=sys.stderr)
         luck.shuffle(writes)
         began = time.monotonic()

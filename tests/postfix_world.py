@@ -13,6 +13,7 @@ import contextlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Iterator
@@ -124,7 +125,14 @@ class PostfixWorld(MailWorld):
         )
 
     def _waiting(self, queue: str) -> list[Path]:
-        return [one for one in (self.folder / "queue" / queue).rglob("*") if not one.is_dir()]
+        """Whole mails: one that may be executed (as Postfix marks it) is no half of a mail, whose
+        conversation hangs."""
+        found = []
+        for one in (self.folder / "queue" / queue).rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # delivered meanwhile
+                if one.is_file() and one.stat().st_mode & stat.S_IXUSR:
+                    found.append(one)
+        return found
 
 
 @contextlib.contextmanager
