@@ -151,6 +151,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "config.pages.speaking.SpeakingMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "integrations.web.second_factor.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -433,12 +434,17 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # nobody sign
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_SESSION_REMEMBER = False
-ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL
+LOGOUT_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL
+CSRF_FAILURE_VIEW = "config.rest.errors.no_token"
 ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/5m/key",  # by address; by name and address, locked for five minutes
     "login_failed_of_name": "30/15m/key",  # whatever the address (agents.office.log_ins)
 }
 MFA_ADAPTER = "integrations.web.second_factor.SecondFactors"
+MFA_FORMS = {
+    "add_webauthn": "config.pages.passkey_forms.AddPasskey",
+    "edit_webauthn": "config.pages.passkey_forms.EditPasskey",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_PASSKEY_LOGIN_ENABLED = True

@@ -24,7 +24,7 @@ from integrations.models.preferences import load_preferences
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.authentication import OWN_CONSOLE, OWN_SCOPES, RIGHTS
-from integrations.web.languages import asked_for, speaking, spoken
+from integrations.web.languages import language_for, speaking, spoken
 from knowledge.models import Item
 
 USERS_SHOWN = 500
@@ -77,11 +77,6 @@ def _guarded(view: View, may_open: Callable[[Any], bool]) -> View:
                 return _say_unknown(request, error.chosen)
 
     return guarded
-
-
-def language_for(request: HttpRequest) -> str:
-    """That of who is logged in, where they chose one; else the one that the request asks for."""
-    return spoken(staff.settings_of(request.user).language) or asked_for(request)
 
 
 @dataclass(frozen=True, kw_only=True)

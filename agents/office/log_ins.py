@@ -16,6 +16,7 @@ from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from audit.contracts import LEDGER_TENANT, LedgerError
 from audit.ledger import events
@@ -26,7 +27,7 @@ LOGGED_IN = "login.succeeded"
 RENEWED = "login.password_changed"
 BY_NAME = "login_failed_of_name"  # in ACCOUNT_RATE_LIMITS
 NOTED_SECONDS = 300  # a lock is written down once in this time
-SENTENCE = (
+SENTENCE = gettext_noop(
     "Too many wrong log-ins. Wait five minutes and try again; a passkey works at once. This was "
     "written into the ledger."
 )
@@ -52,7 +53,7 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
                 raise self.validation_error("too_many_login_attempts")
         except ValidationError as error:
             _note(_name(credentials), self.get_client_ip(request))
-            raise ValidationError(SENTENCE, code="too_many_login_attempts") from error
+            raise ValidationError(gettext(SENTENCE), code="too_many_login_attempts") from error
 
     def post_login(self, request: HttpRequest, user: User, **hooked: Any) -> HttpResponseBase:
         """Whichever way somebody came in, after the last of their factors."""

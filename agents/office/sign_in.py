@@ -22,6 +22,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -84,11 +85,11 @@ def find_user(identity: Identity) -> User:
         user = row.user if row else _bind_by_mail(identity) or _create(identity)
     if not user.is_active:
         raise SignInFailed(
-            "Your account here is disabled. Ask an administrator.", code="user_disabled"
+            gettext("Your account here is disabled. Ask an administrator."), code="user_disabled"
         )
     if not user.is_staff:
         raise SignInFailed(
-            "Your account here has no rights yet. Ask an administrator for a role.",
+            gettext("Your account here has no rights yet. Ask an administrator for a role."),
             code="user_without_rights",
         )
     SignInIdentity.objects.filter(user=user, issuer=identity.issuer).update(
@@ -117,8 +118,11 @@ def _create(identity: Identity) -> User:
     organisation = Organisation.objects.filter(slug=_configured().organisation).first()
     if not _configured().creates_users or organisation is None:
         raise SignInFailed(
-            "Nobody here is known by this log-in. Ask an administrator to bind it to your user: "
-            f"{identity.subject} at {identity.issuer}.",
+            gettext(
+                "Nobody here is known by this log-in. Ask an administrator to bind it to your "
+                "user: %(subject)s at %(issuer)s."
+            )
+            % {"subject": identity.subject, "issuer": identity.issuer},
             code="identity_unknown",
         )
     named = hashlib.sha256(f"{identity.issuer} {identity.subject}".encode()).hexdigest()[:12]
@@ -131,7 +135,7 @@ def _create(identity: Identity) -> User:
         Membership.objects.create(user=user, organisation=organisation)
     if not is_new or not _bind(identity, user, CREATED):
         raise SignInFailed(
-            "This log-in was taken away. Ask an administrator.", code="identity_unknown"
+            gettext("This log-in was taken away. Ask an administrator."), code="identity_unknown"
         )
     return user
 

@@ -7,13 +7,15 @@ import logging
 import sys
 from collections.abc import Mapping
 from math import ceil
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import get_language, gettext, gettext_noop
 from rest_framework import exceptions, status
 from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
@@ -21,10 +23,15 @@ from rest_framework.views import set_rollback
 
 from integrations.database import trouble
 from integrations.network import strict_json
+from integrations.web.languages import asked_for, speaking
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
 log = logging.getLogger(__name__)
-BROKEN = "Something broke on our side. It is in the log."
+AnyAnswer = TypeVar("AnyAnswer", bound=HttpResponse)
+BROKEN = gettext_noop("Something broke on our side. It is in the log.")
+NOT_UNDERSTOOD = gettext_noop("The request could not be understood.")
+NO_PAGE = gettext_noop("There is no such page.")
+OLD_PAGE = gettext_noop("This page is too old. Go back, load it again, and try it again.")
 
 
 class TooLarge(exceptions.APIException):
@@ -108,11 +115,16 @@ def flatten(detail: Any, path: str = "") -> dict[str, str]:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _answer(request, 400, "bad_request", "The request could not be understood.")
+    return _answer(request, 400, "bad_request", NOT_UNDERSTOOD)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _answer(request, 404, "not_found", "There is no such page.")
+    return _answer(request, 404, "not_found", NO_PAGE)
+
+
+def no_token(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form without the page's token, as from a page that was open over a log-out."""
+    return _answer(request, 403, "csrf_failed", OLD_PAGE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -128,11 +140,25 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _answer(request: HttpRequest, status: int, code: str, sentence: str) -> HttpResponse:
     """A page for browsers, which touches no database; the shape of all errors for programs."""
-    if "text/html" in request.headers.get("Accept", ""):
-        return HttpResponse(render_to_string("error.html", {"sentence": sentence}), status=status)
-    return JsonResponse(problem(status, code, sentence), status=status, content_type=MEDIA_TYPE)
+    with speaking(asked_for(request)):
+        sentence = gettext(sentence)
+        if "text/html" in request.headers.get("Accept", ""):
+            page = render_to_string("error.html", {"sentence": sentence})
+            answer = HttpResponse(page, status=status)
+        else:
+            body = problem(status, code, sentence)
+            answer = JsonResponse(body, status=status, content_type=MEDIA_TYPE)
+        return _spoken(answer)
+
+
+def _spoken(answer: AnyAnswer) -> AnyAnswer:
+    """Says in which language it is, and on what that depends."""
+    answer.headers["Content-Language"] = get_language() or "en"
+    patch_vary_headers(answer, ["Accept-Language"])
+    return answer
 
 
 def problems(request: HttpRequest) -> HttpResponse:
     """What each code means, where the `type` of a problem leads."""
-    return render(request, "problems.html", {"problems": sorted(PROBLEMS.items())})
+    with speaking(asked_for(request)):
+        return _spoken(render(request, "problems.html", {"problems": sorted(PROBLEMS.items())}))

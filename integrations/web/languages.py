@@ -6,6 +6,8 @@ from django.http import HttpRequest
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from integrations.web import staff
+
 LANGUAGES = ("en", "de", "fr", "es", "it")  # what Remit itself speaks
 
 
@@ -24,3 +26,8 @@ def asked_for(request: HttpRequest) -> str:
     """The first language of the request's Accept-Language that Remit speaks; empty: none."""
     tags = parse_accept_lang_header(request.headers.get("Accept-Language", "").lower())
     return next((found for tag, _ in tags if (found := spoken(tag))), "")
+
+
+def language_for(request: HttpRequest) -> str:
+    """That of who is logged in, where they chose one; else the one that the request asks for."""
+    return spoken(staff.settings_of(request.user).language) or asked_for(request)

@@ -18,6 +18,7 @@ from authlib.oauth2.client import OAuth2Client
 from authlib.oidc.core import CodeIDToken
 from authlib.oidc.discovery import OpenIDProviderMetadata, get_well_known_url
 from django.core.cache import caches
+from django.utils.translation import gettext
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, KeySetSerialization
@@ -108,14 +109,17 @@ def finish(
         )
     except (AuthlibBaseError, ValueError, KeyError) as error:
         raise SignInFailed(
-            f"{provider.name} did not confirm the log-in. Try it again.", code="code_refused"
+            gettext("%(provider)s did not confirm the log-in. Try it again.")
+            % {"provider": provider.name},
+            code="code_refused",
         ) from error
     keys = _get_json(provider, described["jwks_uri"])
     try:
         return _verify(provider, described, keys, tokens, nonce=attempt["nonce"])
     except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise SignInFailed(
-            f"What {provider.name} says about you could not be verified. Try it again.",
+            gettext("What %(provider)s says about you could not be verified. Try it again.")
+            % {"provider": provider.name},
             code="token_refused",
         ) from error
 
@@ -123,7 +127,7 @@ def finish(
 def _read_code(
     provider: Provider, answer: Mapping[str, str], attempt: Mapping[str, Any] | None
 ) -> str:
-    again = "This is no answer to a log-in that was begun here. Begin it again."
+    again = gettext("This is no answer to a log-in that was begun here. Begin it again.")
     if attempt is None or time.time() - attempt["at"] > BEGUN_SECONDS:
         raise SignInFailed(again, code="not_begun")
     if not hmac.compare_digest(answer.get("state", "").encode(), attempt["state"].encode()):
@@ -131,7 +135,8 @@ def _read_code(
     if answer.get("iss", provider.issuer) != provider.issuer:
         raise SignInFailed(again, code="issuer_refused")
     if answer.get("error"):
-        raise SignInFailed(f"{provider.name} did not log you in.", code="provider_refused")
+        words = gettext("%(provider)s did not log you in.") % {"provider": provider.name}
+        raise SignInFailed(words, code="provider_refused")
     if not (code := answer.get("code", "")):
         raise SignInFailed(again, code="no_code")
     return code
@@ -211,8 +216,11 @@ def _describe(provider: Provider) -> dict[str, Any]:
                 raise ValueError(name)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SignInFailed(
-            f"What {provider.name} says of itself is not right. Tell an operator, and log in with "
-            "your password.",
+            gettext(
+                "What %(provider)s says of itself is not right. Tell an operator, and log in with "
+                "your password."
+            )
+            % {"provider": provider.name},
             code="provider_malformed",
         ) from error
     return found
@@ -220,7 +228,8 @@ def _describe(provider: Provider) -> dict[str, Any]:
 
 def _away(provider: Provider) -> SignInFailed:
     return SignInFailed(
-        f"{provider.name} does not answer. Log in with your password, or try again later.",
+        gettext("%(provider)s does not answer. Log in with your password, or try again later.")
+        % {"provider": provider.name},
         code="provider_away",
     )
 

@@ -13,8 +13,11 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext, gettext_noop
 
-SENTENCE = (
+from integrations.web.languages import language_for, speaking
+
+SENTENCE = gettext_noop(
     "Set up a second factor first: an authenticator app, or a passkey. Nothing else is open to "
     "you until then."
 )
@@ -55,6 +58,7 @@ class SecondFactorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         is_guarded = request.path.startswith(self.guarded) and request.path != self.open
         if is_guarded and is_missing(request.user):
-            messages.warning(request, SENTENCE)
+            with speaking(language_for(request)):
+                messages.warning(request, gettext(SENTENCE))
             return redirect("mfa_index")
         return self.get_response(request)

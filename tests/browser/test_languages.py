@@ -18,7 +18,7 @@ from tests.agents.office.test_console_pages import learn, write
 from tests.agents.office.test_item_page import item
 from tests.browser.test_own_pages import log_in_as_maya, pictures
 from tests.browser.windows import PHONE
-from tests.office import Office
+from tests.office import PASSWORD, Office
 
 pytestmark = [
     pytest.mark.browser,
@@ -27,8 +27,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous"),
 ]
 SEEN = """() => {
-  const data = "[lang=en], bdi, article, option, noscript, .value, .text, .question button, li a,"
-    + " .snippet, .found small";
+  const data = "[lang=en], script, bdi, article, option, noscript, .value, .text, .snippet, li a,"
+    + " .question button, .found small";
   const shown = NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT;
   const of = document.createTreeWalker(document.body, shown);
   const found = [document.title];
@@ -62,6 +62,8 @@ DATA = (
         "Everything is wrong.",
         "Invoices",
         "Newsletter",
+        # Numbers take another way through the catalogue.
+        "Das Passwort muss mindestens 8 Zeichen enthalten.",
     ),
 )
 
@@ -205,6 +207,28 @@ def test_no_sentence_of_the_consoles_pages_is_english_alone(
     Membership.objects.update(external_user_id="")
     page.goto("/console/")
     look("refused")
+    for name in ("logout/", "inactive/", "reauthenticate/", "password/change/", "2fa/", "nowhere"):
+        page.goto(f"/accounts/{name}")
+        look(name)
+    page.context.clear_cookies()
+    page.goto("/accounts/oidc/finish/")
+    look("no provider")
+    page.goto("/accounts/login/?next=/accounts/2fa/totp/activate/")
+    look("logging in")
+    page.locator("#id_login").fill("operator")
+    page.locator("#id_password").fill("wrong")
+    page.locator("button.primary").click()
+    look("a wrong log-in")
+    page.locator("#id_password").fill(PASSWORD)
+    page.locator("button.primary").click()
+    page.wait_for_url("**/reauthenticate/**")
+    look("the password again")
+    page.locator("#id_password").fill(PASSWORD)
+    page.locator("main form button").first.click()
+    page.wait_for_url("**/totp/activate/")
+    look("an app")
+    page.goto("/accounts/2fa/webauthn/add/")
+    look("a passkey")
 
     assert plain == {}
     # The pages of an unknown user, and the last one.

@@ -1,9 +1,15 @@
-"""Logging in with a passkey, in a browser that has one."""
+"""Logging in: with a passkey, in a browser that has one, and in the browser's language."""
+
+import re
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
+from integrations.web.languages import LANGUAGES
+from tests.browser.test_axe import findings
+from tests.browser.test_own_pages import pictures
+from tests.browser.windows import PHONE
 from tests.office import PASSWORD, Office
 
 pytestmark = [
@@ -70,3 +76,27 @@ def test_a_passkey_is_set_up_and_opens_the_admin_by_itself(
 
     assert problems == []
     context.close()
+
+
+def test_it_speaks_the_browsers_language(office: Office, browser: Browser) -> None:
+    for language in LANGUAGES:
+        context = browser.new_context(base_url=office.origin, locale=language)
+        page = context.new_page()
+        for name in ("login/", "login/?wrong", "logout/", "2fa/", "password/change/"):
+            page.goto(f"/accounts/{name}")
+            if name == "login/?wrong":
+                page.locator("#id_login").fill(f"nobody-{language}")
+                page.locator("#id_password").fill("wrong")
+                page.locator("button.primary").click()
+                expect(page.locator(".errorlist")).to_be_visible()
+            assert page.locator("html").get_attribute("lang") == language
+            assert findings(page) == []
+            pictures(page, f"{re.sub('[^a-z]+', '-', name)}.{language}")
+            page.set_viewport_size(PHONE)
+            assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+            if name == "login/?wrong":
+                page.locator("#id_login").fill("operator")
+                page.locator("#id_password").fill(PASSWORD)
+                page.locator("button.primary").click()
+                page.wait_for_url(re.compile("/(admin|console)/"))
+        context.close()

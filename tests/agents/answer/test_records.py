@@ -19,6 +19,8 @@ from agents.journal.suggestions import State
 from agents.models import Turn
 from agents.office import console, console_words
 from agents.turns import turns
+from config.pages import passkey_forms
+from config.rest import errors
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards, second_yes
 from guardrails.execute.approval_requests import WAITS_ALREADY
@@ -27,6 +29,7 @@ from guardrails.models import AssistantDraft
 from integrations.llm import metering
 from integrations.models import Delivery
 from integrations.ports.registry import source_choices
+from integrations.web import languages
 from integrations.web.languages import LANGUAGES, speaking
 from tests.guardrails.lines import on_cards, written_in
 
@@ -34,14 +37,18 @@ BLOCK = re.compile(r"{% blocktranslate [^%]*%}(.*?){% endblocktranslate %}")
 
 
 def on_pages() -> Iterator[str]:
-    """What templates of the console say that are translated."""
+    """What templates of the console and of logging in say that are translated."""
     own = Path("templates/console").glob("*.html")
-    for template in (*own, Path("templates/guardrails/stopped.html")):
+    for template in (*own, *map(Path("templates").joinpath, BESIDE)):
         text = template.read_text(encoding="utf-8")
         yield from re.findall(r'{% translate "([^"]*)" %}', text)
         yield from (re.sub(r"{{ (\w+) }}", r"%(\1)s", one) for one in BLOCK.findall(text))
 
 
+BESIDE = (
+    *("guardrails/stopped.html", "account/login.html", "allauth/layouts/base.html", "error.html"),
+    "429.html",
+)
 ACTIVITY = Path(digests.__file__).parent
 ENDINGS = (Turn.Ending.ESCALATED, Turn.Ending.LIMIT, Turn.Ending.STOPPED)
 TRANSLATED = [name for name in LANGUAGES if name != "en"]
@@ -50,6 +57,10 @@ SENTENCES_SAID = {
     *on_cards(),
     *written_in(ACTIVITY),
     *written_in(Path(console.__file__).parent),
+    *written_in(Path(languages.__file__).parent),
+    *written_in(Path(errors.__file__).parent),
+    *written_in(Path(passkey_forms.__file__).parent),
+    "Passwordless",  # of django-allauth, which has no Spanish for it
     *on_pages(),
     *(*console_words.WORDS, *console_words.TOOLS.values(), *console_words.AGENTS.values()),
     *(label for _, label in source_choices()),
