@@ -18,12 +18,16 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language, gettext, gettext_noop
 from rest_framework import exceptions, status
 from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from config.rest import refusals
 from integrations.database import trouble
+from integrations.models.preferences import load_preferences
 from integrations.network import strict_json
-from integrations.web.languages import asked_for, speaking
+from integrations.web.authentication import Caller
+from integrations.web.languages import asked_for, language_for, speaking, spoken
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
 log = logging.getLogger(__name__)
@@ -59,15 +63,35 @@ class StrictJSONParser(JSONParser):
 
 
 def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's exception handler."""
+    """DRF's exception handler. It speaks the caller's language, as far as Remit has the sentence in
+    it (`config.rest.refusals`); codes are the same in each."""
     set_rollback()
-    if isinstance(error, Http404):
-        error = exceptions.NotFound("There is nothing here for you under this id.")
-    if isinstance(error, RequestDataTooBig):
-        error = TooLarge()
     if found := trouble.describe(error):
         log.warning("api.not_stored", extra={"code": found.code})
-        return _problem(503, found.code, found.sentence, headers={"Retry-After": str(found.wait)})
+        with speaking(asked_for(context["request"])):  # the database is not asked for anything
+            wait = {"Retry-After": str(found.wait)}
+            return _problem(503, found.code, found.sentence, headers=wait)
+    with speaking(_language_of(context["request"])):
+        return _describe(error)
+
+
+def _language_of(request: Request) -> str:
+    """That which the one user for whom the caller speaks chose, or who is logged in; else the one
+    that the request asks for."""
+    caller = request.auth
+    if isinstance(caller, Caller) and len(caller.user_ids) == 1:
+        [user_id] = caller.user_ids
+        chosen = load_preferences(caller.organisation_id, user_id).language
+        if found := spoken(chosen):
+            return found
+    return language_for(request)
+
+
+def _describe(error: Exception) -> Response | None:
+    if isinstance(error, Http404):
+        error = exceptions.NotFound(refusals.NOTHING_HERE)
+    if isinstance(error, RequestDataTooBig):
+        error = TooLarge()
     if not isinstance(error, exceptions.APIException):
         log.error("api.error", exc_info=error)
         if settings.TESTING:
@@ -96,12 +120,17 @@ def _problem(
     fields: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    body = problem(status, code, detail, fields)
-    return Response(body, status=status, headers=headers, content_type=MEDIA_TYPE)
+    said = gettext(detail)
+    body = problem(status, code, said, fields)
+    answer = _spoken(Response(body, status=status, headers=headers, content_type=MEDIA_TYPE))
+    language = answer.headers["Content-Language"]
+    if language != "en" and said == detail and not fields:
+        answer.headers["Content-Language"] = f"{language}, en"
+    return answer
 
 
 def flatten(detail: Any, path: str = "") -> dict[str, str]:
-    """Nested validation errors as `{"a.0.b": sentence}`."""
+    """Nested validation errors as `{"a.0.b": sentence}`, each in the language that is spoken."""
     if isinstance(detail, Mapping):
         parts = [
             flatten(value, path if key == "non_field_errors" else f"{path}.{key}".lstrip("."))
@@ -110,7 +139,8 @@ def flatten(detail: Any, path: str = "") -> dict[str, str]:
     elif isinstance(detail, list) and any(isinstance(d, Mapping | list) for d in detail):
         parts = [flatten(value, f"{path}.{index}") for index, value in enumerate(detail) if value]
     else:
-        return {path: " ".join(map(str, detail)) if isinstance(detail, list) else str(detail)}
+        said = detail if isinstance(detail, list) else [detail]
+        return {path: " ".join(gettext(str(one)) for one in said)}
     return {key: value for part in parts for key, value in part.items()}
 
 
@@ -161,4 +191,5 @@ def _spoken(answer: AnyAnswer) -> AnyAnswer:
 def problems(request: HttpRequest) -> HttpResponse:
     """What each code means, where the `type` of a problem leads."""
     with speaking(asked_for(request)):
-        return _spoken(render(request, "problems.html", {"problems": sorted(PROBLEMS.items())}))
+        found = [(code, (status, gettext(text))) for code, (status, text) in PROBLEMS.items()]
+        return _spoken(render(request, "problems.html", {"problems": sorted(found)}))

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 MEDIA_TYPE = "application/problem+json"
 PAGE = "/api/problems"  # what each code means
+UNNAMED = gettext_noop("The request is refused")
 # By code: with which status it comes, and what it means.
 PROBLEMS: Mapping[str, tuple[int, str]] = {
     "ahead_of_ledger": (409, "The feed was asked for from a place that the ledger has not reached"),
@@ -73,12 +76,13 @@ PROBLEMS: Mapping[str, tuple[int, str]] = {
 def problem(
     status: int, code: str, detail: str, fields: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What is answered with `MEDIA_TYPE`. `detail` is a sentence for people; `fields` says it of
-    single values by their path. `error` is how it was said before RFC 9457."""
+    """What is answered with `MEDIA_TYPE`, its title in the language that is spoken. `detail` is a
+    sentence for people; `fields` says it of single values by their path. `error` is how it was said
+    before RFC 9457."""
     about = {"fields": dict(fields)} if fields else {}
     return {
         "type": f"{PAGE}#{code}",
-        "title": PROBLEMS[code][1] if code in PROBLEMS else "The request is refused",
+        "title": gettext(PROBLEMS[code][1] if code in PROBLEMS else UNNAMED),
         "status": status,
         "detail": detail,
         "code": code,

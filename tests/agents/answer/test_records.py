@@ -20,7 +20,7 @@ from agents.models import Turn
 from agents.office import console, console_words
 from agents.turns import turns
 from config.pages import passkey_forms
-from config.rest import errors
+from config.rest import errors, refusals
 from guardrails.actions.registry import BY_NAME
 from guardrails.approve import cards, second_yes
 from guardrails.execute.approval_requests import WAITS_ALREADY
@@ -31,6 +31,7 @@ from integrations.models import Delivery
 from integrations.ports.registry import source_choices
 from integrations.web import languages
 from integrations.web.languages import LANGUAGES, speaking
+from integrations.web.problems import PROBLEMS
 from tests.guardrails.lines import on_cards, written_in
 
 BLOCK = re.compile(r"{% blocktranslate [^%]*%}(.*?){% endblocktranslate %}")
@@ -47,7 +48,7 @@ def on_pages() -> Iterator[str]:
 
 BESIDE = (
     *("guardrails/stopped.html", "account/login.html", "allauth/layouts/base.html", "error.html"),
-    "429.html",
+    *("429.html", "problems.html"),
 )
 ACTIVITY = Path(digests.__file__).parent
 ENDINGS = (Turn.Ending.ESCALATED, Turn.Ending.LIMIT, Turn.Ending.STOPPED)
@@ -60,6 +61,8 @@ SENTENCES_SAID = {
     *written_in(Path(languages.__file__).parent),
     *written_in(Path(errors.__file__).parent),
     *written_in(Path(passkey_forms.__file__).parent),
+    *(text for _, text in PROBLEMS.values()),
+    *refusals.SENTENCES,
     "Passwordless",  # of django-allauth, which has no Spanish for it
     *on_pages(),
     *(*console_words.WORDS, *console_words.TOOLS.values(), *console_words.AGENTS.values()),

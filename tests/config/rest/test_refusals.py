@@ -1,0 +1,160 @@
+"""In which language the API refuses: the caller's, with the same code in each."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from config.rest import refusals
+from integrations.models import (
+    Membership,
+    Organisation,
+    PersonalSettings,
+    ServiceToken,
+    UserPreferences,
+)
+from tests.agents.pages import mailbox
+from tests.clients import client_of, log_in
+from tests.database import failing_with
+
+pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+UNKNOWN = "/api/v1/turns/01a21e70-234d-73b2-8a9f-0b6632681974"
+SAID = {
+    "en": ("There is no such turn", "There is no such turn."),
+    "de": ("Diesen Durchgang gibt es nicht", "Diesen Durchgang gibt es nicht."),
+    "es": ("No existe ese turno", "No existe ese turno."),
+    "fr": ("Ce tour n'existe pas", "Ce tour n'existe pas."),
+    "it": ("Questo turno non esiste", "Questo turno non esiste."),
+}
+
+
+def issue(*user_ids: str) -> str:
+    organisation = mailbox("maya").organisation
+    given: dict[str, Any] = {"name": "web", "scopes": ["chat"], "user_ids": list(user_ids)}
+    return ServiceToken.issue(organisation=organisation, **given)[1]
+
+
+def ask(client: Client, address: str, language: str, token: str = "") -> Any:
+    headers = {"accept-language": language}
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    return client.get(address, {"user_id": "maya"}, headers=headers)
+
+
+def choose(language: str) -> None:
+    UserPreferences.objects.create(
+        organisation=Organisation.objects.get(), external_user_id="maya", language=language
+    )
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_a_refusal_is_in_the_callers_language_and_its_code_is_the_same(
+    client: Client, language: str
+) -> None:
+    answer = ask(client, UNKNOWN, f"tlh,{language}-XX;q=0.9", issue())
+
+    said = answer.json()
+    assert (answer.status_code, said["code"], said["type"]) == (
+        404,
+        "unknown_turn",
+        "/api/problems#unknown_turn",
+    )
+    assert (said["title"], said["detail"]) == SAID[language]
+    assert said["error"] == {"code": "unknown_turn", "message": SAID[language][1]}
+    assert answer.headers["Content-Language"] == language
+    assert "Accept-Language" in answer.headers["Vary"]
+
+
+def test_what_the_user_of_a_token_chose_wins_and_of_a_token_for_many_the_header_does(
+    client: Client,
+) -> None:
+    own, many = issue("maya"), issue()
+    choose("it")
+
+    assert ask(client, UNKNOWN, "de", own).json()["detail"] == SAID["it"][1]
+    assert ask(client, UNKNOWN, "de", many).json()["detail"] == SAID["de"][1]
+
+
+def test_a_session_is_refused_in_what_its_person_chose() -> None:
+    mailbox("maya")
+    maya = log_in("maya.lindqvist", "use_own_console")
+    Membership.objects.update(external_user_id="maya")
+    choose("fr")
+    olga = User.objects.create(username="olga", is_staff=True, is_superuser=True)
+    PersonalSettings.objects.create(user=olga, language="es")
+
+    assert ask(maya, UNKNOWN, "de").json()["detail"] == SAID["fr"][1]
+    assert ask(client_of(olga), UNKNOWN, "de").json()["detail"] == SAID["es"][1]
+
+
+def test_each_field_is_said_in_that_language_too(client: Client) -> None:
+    answer = client.post(
+        "/api/v1/chat",
+        {"user_id": "maya", "message": "Hello", "mesage": "x"},
+        content_type="application/json",
+        headers={"accept-language": "de", "authorization": f"Bearer {issue()}"},
+    )
+
+    said = answer.json()
+    assert (answer.status_code, said["code"]) == (400, "invalid")
+    assert said["fields"] == {"mesage": "Dieses Feld ist unbekannt."}
+    assert said["detail"] == "mesage: Dieses Feld ist unbekannt."
+
+
+def test_who_is_nobody_hears_it_in_the_browsers_language(client: Client) -> None:
+    said = ask(client, UNKNOWN, "fr", "remit_nonsense")
+
+    assert (said.status_code, said.json()["code"]) == (401, "authentication_failed")
+    assert said.json()["detail"] == "Ce jeton est inconnu, expiré ou révoqué."
+
+
+def test_a_sentence_without_translation_says_that_it_is_english(client: Client) -> None:
+    answer = ask(client, "/api/v1/ledger", "de", issue())
+
+    said = answer.json()
+    assert (answer.status_code, said["code"]) == (403, "permission_denied")
+    assert said["detail"] == "This token or login lacks the scope “audit:read”."
+    assert said["title"] == "Das Token oder die Anmeldung darf das nicht"
+    assert answer.headers["Content-Language"] == "de, en"
+
+
+def test_what_the_database_cannot_do_is_said_without_asking_it(client: Client) -> None:
+    token = issue("maya")
+    choose("it")
+    with failing_with("agents_turn", "53100"):
+        answer = client.post(
+            "/api/v1/chat/stream",
+            {"user_id": "maya", "message": "Hello"},
+            content_type="application/json",
+            headers={"accept-language": "es", "authorization": f"Bearer {token}"},
+        )
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_full")
+    assert answer.json()["detail"].startswith("No queda espacio")
+
+
+def test_the_page_of_errors_is_in_the_browsers_language(client: Client) -> None:
+    page = client.get("/api/problems", headers={"accept-language": "de"}).content.decode()
+
+    assert "<h1>Fehler der API</h1>" in page
+    assert "<code>unknown_turn</code> (404)" in page
+    assert "Diesen Durchgang gibt es nicht." in page
+
+
+def test_every_sentence_that_has_a_translation_is_one_that_is_raised() -> None:
+    folders = (
+        "agents/api",
+        "guardrails/api",
+        "audit/api",
+        "config/rest",
+        "integrations",
+        "knowledge",
+    )
+    own = Path(refusals.__file__)
+    files = (one for folder in folders for one in Path(folder).rglob("*.py"))
+    code = "\n".join(one.read_text("utf-8") for one in files if one.resolve() != own.resolve())
+
+    missing = {one for one in refusals.SENTENCES if f'"{one}"' not in code}
+    assert missing == {refusals.NOTHING_HERE}
