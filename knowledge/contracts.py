@@ -105,12 +105,14 @@ class IngestOutcome:
     left_out: the account's operator does not let it in; what was stored of it is gone.
     `labels_before` are those of a mail as somebody looked at them last
     (`knowledge.ingest.label_changes`); None: nothing was stored, or this is older.
+    `has_beside`: what was to be stored beside a new item was.
     """
 
     state: IngestState
     item_id: UUID | None
     summary: str = ""
     labels_before: tuple[str, ...] | None = None
+    has_beside: bool = False
 
 
 SyncState = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError
 from django.utils import timezone
 from pydantic import ValidationError
 
 from agents.inbound import (
     again,
+    beginnings,
     claims,
     documents,
     drafts,
@@ -28,6 +28,7 @@ from agents.inbound import (
     thread_turns,
     triage,
 )
+from agents.inbound.beginnings import Beginning
 from agents.inbound.claims import Claimed, Finished
 from agents.inbound.endings import End
 from agents.inbound.triage import Arrival, Brief
@@ -89,16 +90,18 @@ def work(delivery: Claimed) -> Finished:
         # What was stored before tells what is new, so this comes first.
         with thread_turns.because_of(delivery, account, mail.id) as cause:
             thread_status.follow(cause, account, mail)
+    beginning = Beginning(delivery, account, mail) if event.kind == "created" and mail else None
     outcome = ingest.ingest(
         account=account,
         source_id=event.source_id,
         item=item,
         now=timezone.now(),
         deadline=deadline,
+        beside=beginning.beside if beginning else lambda: None,
     )
     again.note(account, item)
-    if event.kind == "created" and mail:
-        return _react_to_mail(delivery, account, mail, outcome, deadline)
+    if beginning:
+        return _react_to_mail(beginning, outcome, deadline)
     if starts_turns and type(item) in BRIEFS:
         return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
@@ -114,30 +117,23 @@ def _forget(account: AccountRef, event: ItemEvent) -> Finished:
     return _accounted(outcome)
 
 
-def _react_to_mail(
-    delivery: Claimed,
-    account: AccountRef,
-    email: Email,
-    outcome: IngestOutcome,
-    deadline: Deadline,
-) -> Finished:
+def _react_to_mail(beginning: Beginning, outcome: IngestOutcome, deadline: Deadline) -> Finished:
     """Every mail is reacted to once, by its first delivery, whatever was stored before: a
     crash, the first sync or an update that came earlier may have stored it already."""
-    policy = policy_snapshot(account)
-    if policy.stops_all(account.source):
-        return Finished(Delivery.State.SKIPPED, Delivery.STOPPED)
-    if inbound.is_own(account, email):
+    delivery, account, email = beginning.delivery, beginning.account, beginning.email
+    policy, why_not = beginning.policy, beginning.why_not
+    if why_not == beginnings.OWN_MAIL:
         _keep_thread(delivery, account, email, policy)
         read = _accounted(outcome)
-        return Finished(read.state, read.reason or "own_mail")
-    if inbound.is_from_remit(email):
-        return Finished(Delivery.State.SKIPPED, "from_remit")
+        return Finished(read.state, read.reason or why_not)
+    if why_not:
+        return Finished(Delivery.State.SKIPPED, why_not)
     if outcome.state == "stale":
         try:
             email = mail_reader(account).email(email.id)
         except NotFound:
             return Finished(Delivery.State.SKIPPED, "deleted")
-    turn_id, lease = _turn_of(delivery, account, email.id)
+    turn_id, lease = beginning.turn(outcome)
     if turn_id is None:
         return DUPLICATE
     settle = partial(_keep_thread, delivery, account, email, policy, turn_id=turn_id)
@@ -188,9 +184,9 @@ def _react(
             raise InWork
     if policy.stops_all(account.source):
         return Finished(Delivery.State.SKIPPED, Delivery.STOPPED)
-    turn_id, lease = _turn_of(delivery, account, item.id)
+    turn_id, lease = beginnings.find_turn(delivery, account, item.id)
     if turn_id is None and kind == "updated" and _is_due_again(arrival, brief):
-        turn_id, lease = _turn_again(delivery, account, item.id)
+        turn_id, lease = beginnings.find_turn_again(delivery, account, item.id)
     if turn_id is None:
         # Another change of what an agent had looked at before is read in, and no more.
         return _accounted(outcome) if kind == "updated" else DUPLICATE
@@ -213,53 +209,11 @@ def parse_item(event: ItemEvent) -> AnyItem:
     return BY_SOURCE[event.source].item_type.model_validate(event.data)
 
 
-def _turn_of(
-    delivery: Claimed, account: AccountRef, item_id: str
-) -> tuple[UUID | None, Lease | None]:
-    """The item's turn, with the lease where it was made just now. None where another delivery of
-    the same item has it."""
-    try:
-        lease = leases.open_claimed(
-            account_id=account.id,
-            item_source_id=item_id,
-            delivery_id=delivery.id,
-            organisation_id=account.organisation_id,
-            external_user_id=account.external_user_id,
-            kind=Turn.Kind.INBOUND,
-            principal="webhook",
-        )
-    except IntegrityError:
-        turn = Turn.objects.get(
-            account_id=account.id, item_source_id=item_id, kind=Turn.Kind.INBOUND
-        )
-        return (turn.id if turn.delivery_id == delivery.id else None), None
-    return lease.turn_id, lease
-
-
 def _is_due_again(arrival: Arrival, brief: Brief) -> bool:
     """An invitation at another time, or in the way of something else."""
     return bool(brief.basis) and again.is_due(
         arrival.account, brief.item_id, brief.basis, now=arrival.now
     )
-
-
-def _turn_again(
-    delivery: Claimed, account: AccountRef, item_id: str
-) -> tuple[UUID | None, Lease | None]:
-    """The turn of this delivery alone, about an item that has had one."""
-    try:
-        lease = leases.open_claimed(
-            account_id=account.id,
-            item_source_id=item_id,
-            delivery_id=delivery.id,
-            organisation_id=account.organisation_id,
-            external_user_id=account.external_user_id,
-            kind=Turn.Kind.AGAIN,
-            principal="webhook",
-        )
-    except IntegrityError:
-        return Turn.objects.values_list("id", flat=True).get(delivery_id=delivery.id), None
-    return lease.turn_id, lease
 
 
 def _run_turn(

@@ -5,6 +5,7 @@ a tool is waited for. A lease that another process has taken is never won back: 
 proves it first.
 """
 
+import json
 import logging
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -94,17 +95,43 @@ def claim(turn_id: UUID) -> Lease | None:
     return Lease(turn_id=turn_id, owner=owner, attempts=row[0]) if row else None
 
 
-def open_claimed(**fields: Any) -> Lease:
-    """Make a turn that the caller works on at once. Raises IntegrityError where there is one."""
+_COLUMNS = ", ".join(str(field.column) for field in Turn._meta.concrete_fields)
+# Also for a statement that stores what the turn is about.
+OPEN = f"""
+INSERT INTO agents_turn ({_COLUMNS})
+SELECT {_COLUMNS} FROM jsonb_populate_record(NULL::agents_turn, %s::jsonb) {{condition}}
+ON CONFLICT DO NOTHING RETURNING id
+"""  # noqa: S608  # only constants
+
+
+class Opening(NamedTuple):
+    """A turn that nobody has stored yet: the lease to it, and what OPEN is given."""
+
+    lease: Lease
+    row: str
+
+
+def prepare(**fields: Any) -> Opening:
+    """A turn that the caller works on at once."""
     owner = uuid4()
-    turn = Turn.objects.create(
+    turn = Turn(
         state=Turn.State.RUNNING,
         lease_owner=owner,
         lease_expires_at=lease_end(),
         attempts=1,
         **fields,
     )
-    return Lease(turn_id=turn.id, owner=owner, is_new=True)
+    row = {field.column: field.pre_save(turn, True) for field in Turn._meta.concrete_fields}
+    lease = Lease(turn_id=turn.id, owner=owner, is_new=True)
+    return Opening(lease, json.dumps(row, default=str))
+
+
+def open_claimed(**fields: Any) -> Lease | None:
+    """Make a turn that the caller works on at once. None where there is one already."""
+    lease, row = prepare(**fields)
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN.format(condition=""), [row])
+        return lease if cursor.fetchone() else None
 
 
 def claim_waiting(most: int) -> list[Lease]:

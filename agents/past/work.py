@@ -14,7 +14,7 @@ from typing import Literal
 from uuid import UUID, uuid5
 
 from django.conf import settings
-from django.db import IntegrityError, close_old_connections, transaction
+from django.db import close_old_connections, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -180,17 +180,16 @@ def _turn_of(run: PastRun, account: AccountRef, mail: PastMail) -> tuple[UUID, L
     was worked through before, or is by somebody else now."""
     if mail.turn_id is not None:
         return mail.turn_id, leases.claim(mail.turn_id)
-    try:
-        with transaction.atomic():
-            lease = leases.open_claimed(
-                account_id=account.id,
-                item_source_id=mail.source_id,
-                organisation_id=account.organisation_id,
-                external_user_id=account.external_user_id,
-                kind=Turn.Kind.TRIAL if run.is_trial else Turn.Kind.INBOUND,
-                principal=run.started_by[:200],
-            )
-            PastMail.objects.filter(id=mail.id).update(turn_id=lease.turn_id)
-    except IntegrityError:
-        return None
+    with transaction.atomic():
+        lease = leases.open_claimed(
+            account_id=account.id,
+            item_source_id=mail.source_id,
+            organisation_id=account.organisation_id,
+            external_user_id=account.external_user_id,
+            kind=Turn.Kind.TRIAL if run.is_trial else Turn.Kind.INBOUND,
+            principal=run.started_by[:200],
+        )
+        if lease is None:
+            return None
+        PastMail.objects.filter(id=mail.id).update(turn_id=lease.turn_id)
     return lease.turn_id, lease

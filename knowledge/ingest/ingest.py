@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,7 @@ from knowledge.ingest import (
 )
 from knowledge.ingest.enrichment import Reading
 from knowledge.ingest.mentions import replace_mentions
+from knowledge.ingest.new_items import Beside
 from knowledge.ingest.page import NO_LOOKUP, PageLookup
 from knowledge.ingest.passages import Passage, Vectors
 from knowledge.ingest.reading import read_item
@@ -78,6 +79,7 @@ def ingest(
     lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
     deadline: Deadline | None = None,
+    beside: Callable[[], Beside | None] = lambda: None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
 
@@ -86,6 +88,8 @@ def ingest(
     An attachment that cannot be read is listed with the reason, and the item is stored.
     What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
+    `beside` is what is stored with an item that is new, by the same statement; it is not called
+    for others, nor for events.
     No transaction is open while a model or the provider is asked. Models have until the deadline,
     or half of a task's time. Raises integrations.llm.completions.ModelError, and
     integrations.child.Unreadable or Ended; then nothing was stored.
@@ -125,7 +129,8 @@ def ingest(
             deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
         )
         is_new = stored is None and parsed.content_type != "event"
-        outcome = (_store(target, content, calls) if is_new else None) or _write(target, content)
+        outcome = _store(target, content, calls, beside()) if is_new else None
+        outcome = outcome or _write(target, content)
         return replace(outcome, labels_before=before)
 
 
@@ -284,10 +289,15 @@ def _touch(target: _Target, parsed: Parsed) -> IngestOutcome | None:
         return IngestOutcome(state="unchanged", item_id=row.id, summary=row.summary)
 
 
-def _store(target: _Target, content: _Content, calls: metering.Calls) -> IngestOutcome | None:
+def _store(
+    target: _Target,
+    content: _Content,
+    calls: metering.Calls,
+    beside: Beside | None,
+) -> IngestOutcome | None:
     """As a new item; None when it is there by now."""
     row = _fresh(target)
-    if not new_items.store(
+    stored = new_items.store(
         row,
         search=_fill(row, target, content),
         account=target.account,
@@ -296,9 +306,13 @@ def _store(target: _Target, content: _Content, calls: metering.Calls) -> IngestO
         vectors=content.vectors,
         subjects=content.reading.subjects,
         calls=calls,
-    ):
+        beside=beside,
+    )
+    if stored is None:
         return None
-    return IngestOutcome(state="created", item_id=row.id, summary=row.summary)
+    return IngestOutcome(
+        state="created", item_id=row.id, summary=row.summary, has_beside=stored.has_beside
+    )
 
 
 def _write(target: _Target, content: _Content) -> IngestOutcome:

@@ -7,7 +7,7 @@ already is changed step by step (`knowledge.ingest.ingest`).
 import json
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models.expressions import RawSQL
@@ -121,6 +121,23 @@ _MENTIONS = """
     )"""
 
 
+class Beside(NamedTuple):
+    """A statement that is part of the one that stores a new item, where it does: `{condition}` in
+    it stands for that. It returns what it made."""
+
+    statement: str
+    values: Sequence[Any]
+
+
+NOTHING = Beside("SELECT WHERE FALSE", ())
+
+
+class Stored(NamedTuple):
+    """A new item, and whether what was to come beside it was made."""
+
+    has_beside: bool
+
+
 def store(
     row: Item,
     *,
@@ -131,9 +148,10 @@ def store(
     vectors: Vectors,
     subjects: Sequence[Subject],
     calls: metering.Calls,
-) -> bool:
-    """Whether it was stored: not if there is such an item by now, and then nothing was changed.
-    The calls of models for it are written down with it, where that takes no second statement.
+    beside: Beside | None = None,
+) -> Stored | None:
+    """None if there is such an item by now: then nothing was changed. The calls of models for it
+    are written down with it, where that takes no second statement.
 
     `row` is filled, `search` is its search column (`indexing.index`), and it is no event: times of
     events depend on others'. Call it outside of any transaction that has locked something.
@@ -167,22 +185,25 @@ def store(
     ]
     # Of one who is mentioned twice it takes more to know which name counts.
     simple = len({(one.kind, one.key) for one in subjects}) == len(subjects)
-    at_once = _statement(search.sql, all_there=True)
+    also, values = beside or NOTHING
+    at_once = _statement(search.sql, all_there=True, beside=also)
     if simple:
-        is_stored = _ran(at_once, [calls.dump(), *people, *content, json.dumps(counts)])
+        stored = _ran(at_once, [calls.dump(), *people, *content, json.dumps(counts), *values])
         calls.forget()
-        if is_stored:
-            return True
+        if stored:
+            return stored
     with transaction.atomic():
-        if not _ran(_statement(search.sql, all_there=False), content):
-            return False
+        alone = _statement(search.sql, all_there=False, beside=also)
+        stored = _ran(alone, [*content, *values])
+        if stored is None:
+            return None
         replace_mentions(account=account, item_id=row.id, subjects=subjects, is_new=True)
         write_counts.count_writes([row])
-    return True
+    return stored
 
 
 @cache
-def _statement(search: str, *, all_there: bool) -> str:
+def _statement(search: str, *, all_there: bool, beside: str) -> str:
     content = _CONTENT.format(
         columns=", ".join(_COLUMNS),
         values=", ".join(search if name == "search" else f"given.{name}" for name in _COLUMNS),
@@ -190,14 +211,18 @@ def _statement(search: str, *, all_there: bool) -> str:
         file_columns=", ".join(_FILE_COLUMNS),
         file_values=", ".join(f"given.{name}" for name in _FILE_COLUMNS),
     )
+    also = beside.format(condition="WHERE EXISTS (SELECT FROM item)")
     parts = [_CALLS, _PEOPLE, content, _MENTIONS] if all_there else [content]
-    return f"WITH {','.join(parts)} SELECT id FROM item"  # noqa: S608  # only constants
+    return f"""
+        WITH {",".join(parts)}, beside AS ({also})
+        SELECT EXISTS (SELECT FROM beside) FROM item"""  # noqa: S608  # only constants
 
 
-def _ran(statement: str, values: Sequence[Any]) -> bool:
+def _ran(statement: str, values: Sequence[Any]) -> Stored | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchone() is not None
+        row = cursor.fetchone()
+    return Stored(*row) if row else None
 
 
 def _item(row: Item) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Accounts and provider objects for the tests of `knowledge`."""
 
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,6 +9,7 @@ from integrations.contracts import AccountRef, AnyItem, Document, Email, Event, 
 from integrations.models import Account, Organisation
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest.ingest import ingest
+from knowledge.ingest.new_items import Beside
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -93,6 +95,8 @@ def issue(**fields: Any) -> Issue:
     )
 
 
-def take(owner: AccountRef, item: AnyItem) -> IngestOutcome:
+def take(
+    owner: AccountRef, item: AnyItem, *, beside: Callable[[], Beside | None] = lambda: None
+) -> IngestOutcome:
     """Reads the item in."""
-    return ingest(account=owner, source_id=item.id, item=item, now=NOW)
+    return ingest(account=owner, source_id=item.id, item=item, now=NOW, beside=beside)

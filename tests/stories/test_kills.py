@@ -131,7 +131,8 @@ def test_a_worker_killed_on_the_way_through_a_mail_does_everything_once(
     end = [[*replied, *last[:n]] for n, name in enumerate(last, 1) if name in ("GET", "commit")]
     assert [die[-1] for die in end] == [*["GET"] * 4, *["commit"] * 2]
     first = ["model", "model", "commit"]
-    points = deaths(passed, first, BEFORE, AFTER, KEPT, AFTER * 2, replied, *end)
+    stored = ["GET"]  # the mail, with the beginning of its turn
+    points = deaths(passed, first, stored, BEFORE, AFTER, KEPT, AFTER * 2, replied, *end)
     rows = []
     for die in points:
         rows.append(delivery())

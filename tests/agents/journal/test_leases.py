@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.utils import timezone
 
 from agents.journal import journal, leases
@@ -16,6 +16,7 @@ from agents.turns import turns
 from integrations.models import Organisation
 from tests.agents.waiting import ORCHESTRATOR, turn_of
 from tests.clocks import HOUR, clock_off
+from tests.knowledge.office import account
 from tests.model_server import scripted_model
 from tests.office import until
 
@@ -55,6 +56,28 @@ def test_a_queued_turn_waits_at_once_and_one_of_a_request_once_its_process_died(
     Turn.objects.filter(id=own).update(lease_expires_at=PAST)
     assert [lease.turn_id for lease in leases.claim_waiting(9)] == [own]
     assert leases.claim_waiting(9) == []
+
+
+def test_an_item_has_one_turn_which_another_delivery_of_it_does_not_disturb() -> None:
+    owner = account()
+    fields = {
+        "organisation_id": owner.organisation_id,
+        "external_user_id": "maya",
+        "account_id": owner.id,
+        "item_source_id": "m1",
+        "kind": Turn.Kind.INBOUND,
+        "principal": 'a "webhook"',
+    }
+
+    with transaction.atomic():
+        lease = leases.open_claimed(**fields)
+        assert leases.open_claimed(**fields) is None
+
+    turn = Turn.objects.get()
+    assert lease == leases.Lease(turn_id=turn.id, owner=turn.lease_owner or uuid4(), is_new=True)
+    assert (turn.state, turn.attempts, turn.principal) == ("running", 1, 'a "webhook"')
+    assert (turn.actions, turn.conversation, turn.language) == ([], None, "en")
+    assert turn.created_at < expiry(turn.id)
 
 
 def test_in_a_rush_those_that_wait_longest_and_the_newest_are_taken(

@@ -10,6 +10,7 @@ from integrations.contracts import AccountRef, AnyItem
 from integrations.models import ModelCall, Organisation
 from knowledge.ingest import write_counts
 from knowledge.ingest.ingest import forget
+from knowledge.ingest.new_items import Beside
 from knowledge.models import (
     Chunk,
     ChunkVector,
@@ -20,7 +21,7 @@ from knowledge.models import (
     WriteCount,
 )
 from tests.knowledge.answers import READER, summarised
-from tests.knowledge.office import NOW, account, email, take
+from tests.knowledge.office import NOW, account, email, event, take
 from tests.model_server import ScriptedModel, scripted_model
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +96,7 @@ def test_one_statement_stores_what_step_by_step_would(
             take(owner, rich(id="m0"))
     take(at_once, rich(**twice))
     with monkeypatch.context() as patched:
-        patched.setattr("knowledge.ingest.ingest.new_items.store", lambda *args, **options: False)
+        patched.setattr("knowledge.ingest.ingest.new_items.store", lambda *args, **options: None)
         take(by_steps, rich(**twice))
 
     assert stored(at_once) == stored(by_steps)
@@ -214,3 +215,47 @@ def test_a_deletion_that_is_remembered_keeps_an_older_version_out(model: Scripte
 
     assert take(owner, email()).state == "stale"
     assert Item.objects.get().text == ""
+
+
+@pytest.mark.parametrize("subjects", ["one of each", "one twice"])
+def test_what_is_to_come_with_a_new_item_is_stored_with_it(
+    model: ScriptedModel, subjects: str
+) -> None:
+    owner = account()
+    changes = {} if subjects == "one of each" else {"cc": ["john@company.com"]}
+
+    def name(chosen: str) -> Beside:
+        statement = "UPDATE integrations_organisation SET name = %s {condition} RETURNING id"
+        return Beside(statement, [chosen])
+
+    def list_stored() -> tuple[int, str]:
+        organisation = Organisation.objects.get(id=owner.organisation_id)
+        return Item.objects.filter(account_id=owner.id).count(), organisation.name
+
+    assert take(owner, email(**changes), beside=lambda: name("Stored")).has_beside
+    assert list_stored() == (1, "Stored")
+
+    take(owner, email(version=2, body_text="Another one."), beside=pytest.fail)
+    take(owner, event(), beside=pytest.fail)
+
+
+def test_what_was_there_already_beside_a_new_item_is_said(model: ScriptedModel) -> None:
+    none = Beside("SELECT WHERE FALSE", ())
+
+    outcome = take(account(), email(), beside=lambda: none)
+
+    assert (outcome.state, outcome.has_beside) == ("created", False)
+
+
+def test_nothing_comes_beside_an_item_that_somebody_stores_at_the_same_time(
+    model: ScriptedModel,
+) -> None:
+    owner = account()
+
+    def store_it_first() -> Beside:
+        take(owner, email())
+        return Beside("DELETE FROM integrations_account {condition} RETURNING id", [])
+
+    outcome = take(owner, email(), beside=store_it_first)
+
+    assert (outcome.state, outcome.has_beside) == ("updated", False)
