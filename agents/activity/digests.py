@@ -68,7 +68,7 @@ class Day:
 
 
 def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, examples: int) -> Day:
-    """What an agent looked at on this day of the zone, and what waits now. Six queries for each
+    """What an agent looked at on this day of the zone, and what waits now. Five queries for each
     outcome, and five. Words are in the language that is spoken."""
     wanted = Wanted(
         organisation_id=organisation_id,

@@ -114,7 +114,7 @@ def load(organisation_id: UUID, *, today: date) -> Figures:
 
 def count(wanted: Wanted) -> Counter[tuple[date, str]]:
     """How many rows came to what on which day."""
-    inbound, asked, reminded = (
+    inbound, asked = (
         selection.within(rows, wanted, by=by)
         .annotate(day=TruncDate(by, tzinfo=wanted.zone))
         .order_by()
@@ -123,11 +123,10 @@ def count(wanted: Wanted) -> Counter[tuple[date, str]]:
         for rows, by in (
             (selection.deliveries(wanted), "received_at"),
             (selection.requests(wanted), "created_at"),
-            (selection.reminders(wanted), "created_at"),
         )
     )
     counts: Counter[tuple[date, str]] = Counter()
-    for day, outcome, number in inbound.union(asked, reminded, all=True):
+    for day, outcome, number in inbound.union(asked, all=True):
         counts[day, outcome] += number
     return counts
 

@@ -1,6 +1,6 @@
 """The rows of the activity: deliveries, turns of conversations and reminders, newest first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 from uuid import UUID
@@ -55,9 +55,11 @@ def select(wanted: Wanted, *, limit: int) -> list[Delivery | Turn]:
     if wanted.kind not in (CHAT, REMINDER):
         rows = deliveries(wanted).select_related("account", "turn")
         found += _newest(rows, wanted, by="received_at", limit=limit)
-    for kind, of_kind in ((CHAT, requests), (REMINDER, reminders)):
-        if wanted.kind in ("", kind):
-            rows = of_kind(wanted).defer("context")
+    if wanted.kind in ("", CHAT, REMINDER):
+        # Of both in one statement PostgreSQL would read every message where words are looked for.
+        apart = wanted.words and not wanted.kind
+        for kind in (CHAT, REMINDER) if apart else (wanted.kind,):
+            rows = requests(replace(wanted, kind=kind)).defer("context")
             found += _newest(rows, wanted, by="created_at", limit=limit)
     return sorted(found, key=lambda row: (moment_of(row), row.pk), reverse=True)[:limit]
 
@@ -87,31 +89,23 @@ def deliveries(wanted: Wanted) -> Any:
 
 
 def requests(wanted: Wanted) -> Any:
-    """What users said, each with its `outcome`."""
-    rows = _turns(wanted, CHAT)
-    for word in wanted.words.split():
-        said = Message.objects.filter(
-            turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
-        )
-        rows = rows.filter(Exists(said))
-    return outcomes.of_turns(rows, only=wanted.outcome)
-
-
-def reminders(wanted: Wanted) -> Any:
-    """Of mail that nobody has answered, each with its `outcome`."""
-    rows = _turns(wanted, REMINDER)
-    if wanted.words:
-        rows = rows.filter(_is_about(wanted, source_id="item_source_id"))
-    return outcomes.of_turns(rows, only=wanted.outcome)
-
-
-def _turns(wanted: Wanted, kind: str) -> Any:
-    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind=kind)
+    """What users said and what they were reminded of, each with its `outcome`. Words are looked
+    for in those of one kind."""
+    kinds = [wanted.kind] if wanted.kind else [CHAT, REMINDER]
+    rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind__in=kinds)
     if wanted.person:
         rows = rows.filter(external_user_id=wanted.person)
+    if wanted.words and wanted.kind == REMINDER:
+        rows = rows.filter(_is_about(wanted, source_id="item_source_id"))
+    elif wanted.words:
+        for word in wanted.words.split():
+            said = Message.objects.filter(
+                turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
+            )
+            rows = rows.filter(Exists(said))
     if wanted.reason:
         rows = rows.filter(actions__contains=[{"reason": wanted.reason}])
-    return rows
+    return outcomes.of_turns(rows, only=wanted.outcome)
 
 
 def _is_about(wanted: Wanted, *, source_id: str) -> Exists:
