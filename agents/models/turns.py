@@ -104,7 +104,7 @@ class Turn(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} turn of {self.external_user_id}"
+        return f"{self.get_kind_display()}: {self.external_user_id}"
 
 
 class Step(models.Model):
