@@ -25,6 +25,7 @@ ErrorCode = Literal[
     "TOO_MANY_CALLS",
     "INTERRUPTED",
     "TOO_MANY_ASKS",
+    "TOO_LITTLE_EVIDENCE",
 ]
 
 
@@ -41,6 +42,7 @@ SUGGESTIONS: Mapping[ErrorCode, str] = {
     "TOO_MANY_CALLS": "Go on with what you have, and say what is missing.",
     "INTERRUPTED": "Check what was done before you try again.",
     "TOO_MANY_ASKS": "Wait for the decisions about what you have proposed.",
+    "TOO_LITTLE_EVIDENCE": "Do not try it again. Say what is missing.",
 }
 
 

@@ -20,7 +20,7 @@ from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.facts.subjects import generalised
 from guardrails.facts.targets import domain_of
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.learn import patterns, precision, proposals
+from guardrails.learn import evidence, patterns, precision, proposals
 from guardrails.learn.precision import object_of
 from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef
@@ -62,7 +62,7 @@ def propose_repeated(account: AccountRef, *, now: datetime) -> int:
     own = domain_of(account.address) if "@" in account.address else ""
     for pattern, example in find_repeated(decided, past.mails, seen=seen, own_domain=own):
         tried = precedents.try_pattern(pattern, past, now=now)
-        if not proposals.is_habit(tried.precedents):
+        if evidence.find_lack(tried.precedents):
             continue
         result = proposals.propose(
             PatternProposal(
@@ -211,7 +211,7 @@ def find_repeated(
             for steps, thread in left[kind, value, subject]
             if steps >= set(alike[0][0]) and thread not in threads
         }
-        if not proposals.weighs_enough(len(threads), len(like)):
+        if evidence.weigh(len(threads), len(like)) < evidence.ENOUGH:
             continue
         if kind == "domain" and (value == own_domain or not _stands_for_all(found)):
             continue
@@ -239,7 +239,7 @@ def _anchors(mail: StoredMail) -> Iterator[Anchor]:
 def _stands_for_all(found: Sequence[StoredMail]) -> bool:
     """Of a sender who writes often enough there is a pattern of their own."""
     counts = Counter(mail.sender for mail in found)
-    return len(counts) >= SENDERS and max(counts.values()) < proposals.ENOUGH
+    return len(counts) >= SENDERS and max(counts.values()) < evidence.ENOUGH
 
 
 def _pattern(anchor: Anchor, steps: Steps) -> Pattern:

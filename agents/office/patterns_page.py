@@ -30,7 +30,7 @@ from agents.office.console_access import (
 from guardrails.approve.cards import title_of
 from guardrails.approve.speaking import fill, moment
 from guardrails.facts.text import visible
-from guardrails.learn import in_words
+from guardrails.learn import evidence, in_words
 from guardrails.models import LearnedPattern, PatternEvidence, PatternHit
 from integrations.models import ServiceToken
 
@@ -106,7 +106,7 @@ class PatternCard:
 @never_cache
 @for_operators
 def page(request: HttpRequest) -> HttpResponse:
-    """`?organisation=&user=&page=`. Ten queries, however many there are."""
+    """`?organisation=&user=&page=`. Eleven queries, however many there are."""
     chosen = choose_user(request)
     with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone) as zone:
         return _show(request, chosen, zone)
@@ -137,12 +137,19 @@ def _show(request: HttpRequest, chosen: Chosen, zone: str) -> HttpResponse:
 def _rows(account_ids: tuple[UUID, ...]) -> QuerySet[LearnedPattern]:
     lately = PatternHit.objects.order_by("-at")[:LATELY]
     rows = LearnedPattern.objects.filter(account_id__in=account_ids).select_related("account")
-    rows = rows.prefetch_related("actions", Prefetch("hit_rows", lately, to_attr="lately"))
+    # Only a first approval needs it, and a pattern that acts may have thousands of rows.
+    decided = PatternEvidence.objects.exclude(side=Side.UNDECIDED).filter(pattern__approved_at=None)
+    rows = rows.prefetch_related(
+        "actions",
+        Prefetch("hit_rows", lately, to_attr="lately"),
+        Prefetch("evidence", decided, to_attr="weighed"),
+    )
     return rows.annotate(**COUNTS).order_by(WAITING_FIRST, "-created_at", "id")
 
 
 def _describe(row: Any, world: World) -> PatternCard:
     state, kind = _state(row, world.now)
+    lack = evidence.refuse_approval(row, row.weighed)
     words = tuple((word, gettext(label)) for word, label in WORDS[State(row.state)])
     return PatternCard(
         id=row.id,
@@ -153,7 +160,7 @@ def _describe(row: Any, world: World) -> PatternCard:
         why=visible(row.suspended_why),
         fits=tuple(_fits(row)),
         does=tuple(_does(row, world.names)),
-        evidence=_weigh(row),
+        evidence=_weigh(row, lack),
         in_use=_count(row),
         lately=tuple(
             Hit(
@@ -166,7 +173,7 @@ def _describe(row: Any, world: World) -> PatternCard:
         ),
         nobody_asked=row.proposed_by == LearnedPattern.ProposedBy.MAIL,
         bound=json.dumps({"tried_at": row.tried_at.isoformat()}) if row.tried_at else "",
-        words=words if row.tried_at else tuple(one for one in words if one[0] != "approve"),
+        words=words if lack is None else tuple(one for one in words if one[0] != "approve"),
         url=reverse("pattern-decide", args=[row.id]),
     )
 
@@ -203,25 +210,24 @@ def _does(row: LearnedPattern, names: in_words.Names) -> list[str]:
     return found
 
 
-def _weigh(row: Any) -> str:
-    """What its trial on past mail says for and against it."""
+def _weigh(row: Any, lack: evidence.Lack | None) -> str:
+    """What its trial on past mail says for and against it, and what is missing."""
     if row.tried_at is None:
         return gettext(UNTRIED)
     agrees, otherwise, open_ = (
         getattr(row, side.value) for side in (Side.SUPPORTING, Side.CONTRADICTING, Side.UNDECIDED)
     )
-    if not agrees + otherwise + open_:
-        return fill(FITS_NONE, mails=row.tried_mails)
-    found = fill(
-        FITS,
-        mails=row.tried_mails,
-        fits=agrees + otherwise + open_,
-        agrees=agrees,
-        otherwise=otherwise,
-        open=open_,
-    )
-    decided = agrees + otherwise
-    return f"{found} {fill(SHARE, share=f'{agrees / decided:.0%}')}" if decided else found
+    fits, decided = agrees + otherwise + open_, agrees + otherwise
+    found = [
+        fill(FITS, mails=row.tried_mails, fits=fits, agrees=agrees, otherwise=otherwise, open=open_)
+        if fits
+        else fill(FITS_NONE, mails=row.tried_mails)
+    ]
+    if decided:
+        found.append(fill(SHARE, share=f"{agrees / decided:.0%}"))
+    if lack:
+        found.append(fill(lack.template, **lack.figures))
+    return " ".join(found)
 
 
 def _count(row: LearnedPattern) -> str:

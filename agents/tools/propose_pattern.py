@@ -1,5 +1,6 @@
 """propose_pattern: suggest that mail like this is always treated like that. It waits for a
-person and grants nothing. What it matches and what speaks for it is read by code."""
+person and grants nothing. What it matches and what speaks for it is read by code, and without
+enough of that there is no proposal."""
 
 from typing import Any, Literal
 from uuid import UUID
@@ -77,6 +78,8 @@ def run(context: ToolContext, arguments: ProposePattern) -> ToolResult:
         author=Author(name=f"agent:{context.agent}", door="agent"),
         now=now,
     )
+    if proposed.status == "unproven":
+        return failure("TOO_LITTLE_EVIDENCE", proposed.sentence)
     if proposed.status in ("taken", "crowded", "invalid"):
         return failure("INVALID_INPUT", proposed.sentence)
     return ToolResult(
@@ -109,9 +112,9 @@ def build_pattern(mail: StoredMail, arguments: ProposePattern) -> Pattern | None
 
 TOOL = Tool(
     name="propose_pattern",
-    description="Propose that mail like an example is always treated alike, when the same was "
-    "decided again and again. An operator approves it first.",
+    description="Propose that mail like an example is always treated alike. It needs three mails "
+    "that people treated so, and none otherwise: Remit counts. An operator approves it first.",
     arguments=ProposePattern,
     run=run,
-    note=": for all mail like it",
+    note=": for all mail like it, once people did so 3 times",
 )

@@ -25,7 +25,7 @@ from guardrails.api.learning_shapes import (
     SkillWord,
 )
 from guardrails.api.scope import accounts_of
-from guardrails.learn import patterns, skills
+from guardrails.learn import evidence, patterns, skills
 from guardrails.models import LearnedPattern, PatternEvidence, Skill
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
@@ -58,7 +58,8 @@ class DecidePatternView(ApiView):
     @extend_schema(request=PatternWord, responses=PatternRow, operation_id="pattern_decide")
     def post(self, request: Request, pattern_id: UUID) -> Response:
         """A person lets a pattern act, declines it, or stops it. To approve, name its `tried_at`,
-        so that nothing acts that was changed since it was read. Stopped twice is stopped."""
+        so that nothing acts that was changed since it was read; what Remit learned needs enough
+        evidence. Stopped twice is stopped."""
         word = PatternWord.read(request.data)
         accounts = accounts_of(request, word["user_id"])
         with changes.recording(LearnedPattern, [pattern_id], author=_author(request)):
@@ -130,8 +131,8 @@ def _decide(row: LearnedPattern, word: dict[str, Any], *, by: str, now: datetime
         declined = patterns.decline(pattern_id=row.id, why=f"{by} declined it.", now=now)
         if not declined and row.state != LearnedPattern.State.SUSPENDED:
             raise Conflict("It acts already. Suspend it instead.")
-    elif row.tried_at is None:
-        raise Conflict("It was not tried on past mail yet. That takes about a minute.")
+    elif lack := evidence.refuse_approval(row, row.evidence.all()):
+        raise Conflict(str(lack))
     elif row.tried_at != word.get("tried_at"):
         raise Conflict("It was changed or tried again since it was read. Read it again.")
     else:

@@ -78,10 +78,11 @@ class PatternProposal:
 @dataclass(frozen=True, kw_only=True)
 class Proposed:
     """What became of a proposal. known: it is there already, its evidence was brought up to
-    date. taken: another pattern matches the same mail and does something else. crowded: too
-    many wait already. invalid: `sentence` says why."""
+    date. taken: another pattern matches the same mail and does something else. unproven: too
+    little speaks for it, or something against it. crowded: too many wait already. invalid:
+    `sentence` says why."""
 
-    status: Literal["new", "known", "taken", "crowded", "invalid"]
+    status: Literal["new", "known", "taken", "unproven", "crowded", "invalid"]
     sentence: str
     pattern_id: UUID | None = None
     acts: bool = False

@@ -4,15 +4,18 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 
 from guardrails.contracts.learning import Pattern
+from guardrails.learn import evidence
 from guardrails.models import AllowedAction, LearnedPattern
 from guardrails.models.patterns import UNUSED
 from integrations.contracts import AccountRef
 
 State = LearnedPattern.State
 EXEMPTED = "policy:exempted"  # approves the patterns that need no person
+NOT_APPROVED = {"approved_by": "", "approved_at": None, "expires_at": None}
 NOT_SUSPENDED = {"suspended_at": None, "suspended_why": ""}
 
 
@@ -82,17 +85,21 @@ def exempted_actions(account_id: UUID) -> frozenset[str]:
 
 
 def approve(*, pattern_id: UUID, by: str, now: datetime) -> bool:
-    """A person lets a pattern act, or act on, for PATTERN_DAYS. False when it is gone, or was not
-    tried on past mail as it is now."""
-    return bool(
-        LearnedPattern.objects.filter(id=pattern_id, tried_at__isnull=False).update(
+    """A person lets a pattern act, or act on, for PATTERN_DAYS. False when it is gone, or
+    `evidence.refuse_approval` says why not."""
+    with transaction.atomic():
+        found = LearnedPattern.objects.select_for_update().filter(id=pattern_id)
+        row = found.first()
+        if row is None or evidence.refuse_approval(row, row.evidence.all()):
+            return False
+        found.update(
             state=State.APPROVED,
             approved_by=by,
             approved_at=now,
             expires_at=now + timedelta(days=settings.PATTERN_DAYS),
             **NOT_SUSPENDED,
         )
-    )
+    return True
 
 
 def suspend(*, pattern_id: UUID, why: str, now: datetime) -> bool:
@@ -114,11 +121,9 @@ def decline(*, pattern_id: UUID, why: str, now: datetime) -> bool:
 
 
 def reopen(*, pattern_id: UUID) -> bool:
-    """A pattern that was changed is tried on past mail again, and waits for approval again. False
-    when it did not act."""
-    LearnedPattern.objects.filter(id=pattern_id).update(tried_at=None)
-    return bool(
-        LearnedPattern.objects.filter(id=pattern_id, state=State.APPROVED).update(
-            state=State.PROPOSED, approved_by="", approved_at=None, expires_at=None
-        )
-    )
+    """A pattern that was changed is tried on past mail again, and waits for approval again: nobody
+    approved what it is now. False when it did not act."""
+    found = LearnedPattern.objects.filter(id=pattern_id)
+    acted = found.filter(state=State.APPROVED).update(state=State.PROPOSED, **NOT_APPROVED)
+    found.update(tried_at=None, **NOT_APPROVED)
+    return bool(acted)

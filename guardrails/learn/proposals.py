@@ -1,32 +1,29 @@
 """Proposed patterns: rows that wait for a person. A proposal grants nothing."""
 
-from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from guardrails.contracts.learning import PatternProposal, Precedent, Proposed, Tried
-from guardrails.learn import patterns
+from guardrails.contracts.learning import PatternProposal, Proposed, Tried
+from guardrails.learn import evidence, patterns
 from guardrails.models import LearnedPattern, PatternAction, PatternEvidence
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from integrations.database.locks import take_lock
 
 MAX_WAITING = 50  # proposals of one account
-ENOUGH = 3  # mails that a person treated alike
-# What the agent did unasked and the user saw and left so weighs a third of what they do themselves:
-# saying nothing is cheap. By itself it weighs nothing, or the agent would learn from the agent.
-SEEN_FOR_ONE = 3
-BEYOND_DOUBT = 5  # of them, where nobody is to approve it
-SEVERAL = 3  # runs or days that they come from: what one run caused is no habit
+UNTIL_THEN = (
+    "Remit proposes by itself what people do again and again. An operator can write a pattern of "
+    "their own at any time."
+)
 
 
 def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Proposed:
-    """Store a proposal with its evidence, once: the same matcher is one row. It acts only if
-    an operator exempted each of its actions and the evidence is beyond doubt. Raises
-    audit.contracts.LedgerError; then nothing was stored."""
+    """Store a proposal with its evidence, once: the same matcher is one row. Without enough
+    evidence there is none. It acts only if an operator exempted each of its actions and the
+    evidence is beyond doubt. Raises audit.contracts.LedgerError; then nothing was stored."""
     row = _row(proposal)
     try:
         row.full_clean(validate_constraints=False)
@@ -37,6 +34,8 @@ def propose(proposal: PatternProposal, *, author: Author, now: datetime) -> Prop
         same = LearnedPattern.objects.filter(account_id=row.account_id, digest=row.digest).first()
         if same is not None:
             return _known(same, proposal, now=now)
+        if lack := evidence.find_lack(proposal.tried.precedents):
+            return Proposed(status="unproven", sentence=f"{lack} {UNTIL_THEN}")
         waiting = LearnedPattern.objects.filter(
             account_id=row.account_id, state=LearnedPattern.State.PROPOSED
         )
@@ -85,6 +84,7 @@ def keep_evidence(row: LearnedPattern, tried: Tried, *, now: datetime) -> None:
                 side=one.side,
                 by_person=one.by_person,
                 seen=one.seen,
+                occasion=one.occasion[:64],
                 sentence=one.sentence[:1000],
             )
             for one in tried.precedents
@@ -99,30 +99,11 @@ def may_act_unapproved(proposal: PatternProposal) -> bool:
     wanted = {action_type for action_type, _ in proposal.pattern.actions}
     return (
         proposal.proposed_by != "webhook"
-        and is_habit(proposal.tried.precedents, enough=BEYOND_DOUBT, counts_seen=False)
+        and not evidence.find_lack(
+            proposal.tried.precedents, enough=evidence.BEYOND_DOUBT, counts_seen=False
+        )
         and wanted <= patterns.exempted_actions(proposal.account.id)
     )
-
-
-def is_habit(
-    precedents: Collection[Precedent], *, enough: int = ENOUGH, counts_seen: bool = True
-) -> bool:
-    """Whether people treated enough mails like that, in several runs or on several days, and
-    none otherwise. What the agent did unasked is no evidence for it, but where the user saw it
-    and left it so: that adds to what they did themselves."""
-    alike = [one for one in precedents if one.side == "supporting"]
-    by_person = [one for one in alike if one.by_person]
-    seen = [one for one in alike if counts_seen and one.seen and not one.by_person]
-    return (
-        weighs_enough(len(by_person), len(seen), enough=enough)
-        and len({one.occasion for one in (*by_person, *seen)}) >= SEVERAL
-        and all(one.side != "contradicting" for one in precedents)
-    )
-
-
-def weighs_enough(by_person: int, seen: int, *, enough: int = ENOUGH) -> bool:
-    """Whether so much that people did themselves, and saw and left so, makes a habit."""
-    return by_person > 0 and by_person + seen // SEEN_FOR_ONE >= enough
 
 
 def _row(proposal: PatternProposal) -> LearnedPattern:

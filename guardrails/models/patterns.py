@@ -267,6 +267,13 @@ class PatternEvidence(models.Model):
         db_default=False,
         help_text="The agent did it; the user read the mail and left it so.",
     )
+    occasion = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="In which run it was done, or by hand on which day of mail.",
+    )
     sentence = models.CharField(max_length=1000, help_text="What was done with it, in words.")
 
     class Meta:

@@ -97,7 +97,7 @@ def habit_of(act: Callable[[Desk, list[str]], None], words: str, desk: Desk) -> 
     act(desk, mails)
     synced(desk, BANK, mails)
     propose(desk, mails, words)
-    assert LearnedPattern.objects.get(account=desk.office.mailbox).state == "proposed"
+    assert not LearnedPattern.objects.filter(account=desk.office.mailbox).exists()
     another_arrives(desk, BANK, treated=False)
 
 
@@ -112,7 +112,7 @@ def repeated(words: str, desk: Desk) -> None:
 
 
 def confirmed_at_once(words: str, desk: Desk) -> None:
-    """A tired person says yes to six of one run: nothing acts on that alone."""
+    """A tired person says yes to six of one run: that alone is not even proposed."""
     exempt(desk)
     desk.office.mailbox.allowed_actions.update(approval_mode="ask")
     mails = mails_of(desk, BANK)
@@ -122,7 +122,7 @@ def confirmed_at_once(words: str, desk: Desk) -> None:
     desk.office.mailbox.allowed_actions.update(approval_mode="auto")
     synced(desk, BANK, mails)
     propose(desk, mails, words)
-    assert LearnedPattern.objects.get(account=desk.office.mailbox).state == "proposed"
+    assert not LearnedPattern.objects.filter(account=desk.office.mailbox).exists()
     another_arrives(desk, BANK, treated=False)
 
 

@@ -48,6 +48,7 @@ def proposed(mails: int) -> LearnedPattern:
             occurred_at=now - timedelta(days=number),
             side="contradicting" if number % 4 == 1 else "supporting",
             by_person=True,
+            occasion=f"day {number}",
             sentence="Archive a mail: yes, in the mailbox.",
         )
         for number in range(mails)
@@ -55,7 +56,7 @@ def proposed(mails: int) -> LearnedPattern:
     return row
 
 
-def test_an_operator_weighs_a_proposal_and_approves_it(
+def test_an_operator_weighs_a_proposal_and_approves_it_once_nothing_is_against_it(
     office: Office, page: Page, problems: list[str]
 ) -> None:
     office.sync("gmail")
@@ -73,6 +74,14 @@ def test_an_operator_weighs_a_proposal_and_approves_it(
     expect(card).to_contain_text("It agrees with 75% of what was decided.")
     expect(card).to_contain_text("Tried on the newest mail that fits")
     calls = office.calls()
+    expect(card.get_by_role("note")).to_have_text(
+        "Nobody can approve it yet. A learned pattern needs mail that nobody treated otherwise: "
+        "here 10 speak against it."
+    )
+    expect(card.get_by_role("button")).to_have_count(0)
+    row.evidence.update(side="supporting")
+    page.reload()
+    expect(card.get_by_text("Treated like that: 40")).to_be_visible()
     card.get_by_role("button", name="Approve").click()
 
     expect(page.get_by_role("heading", name="now: approved")).to_be_visible()

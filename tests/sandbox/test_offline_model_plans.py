@@ -5,7 +5,7 @@ import json
 import pytest
 from openai import OpenAI
 
-from tests.sandbox.dialogue import Dialogue, Json, action, found, function, item, success
+from tests.sandbox.dialogue import Dialogue, Json, action, found, function, item, refusal, success
 
 TOOLS = (
     *("retrieve_context", "list_items", "open_item", "read_calendar", "toDoWrite"),
@@ -206,6 +206,14 @@ def test_what_is_always_to_be_done_is_proposed_as_a_pattern(client: OpenAI) -> N
             },
         )
     ]
+    without = asking(client, "Always archive mail like the weekly summary from Acme")
+    without.calls()
+    without.returns(found(item(1, "Weekly summary", "", date="")))
+    without.calls()
+    sentence = "A learned pattern needs 3 like mails that a person treated so: here it is 1."
+    without.returns(refusal(sentence, code="TOO_LITTLE_EVIDENCE"))
+    assert without.says() == f"I could not propose a pattern like “Weekly summary” [1]. {sentence}"
+
     dialogue.returns(success(status="proposed"))
     assert dialogue.says() == (
         "I proposed a pattern: mail from the sender of “Weekly summary” [1] is always archived. "

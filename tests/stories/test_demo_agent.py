@@ -155,6 +155,7 @@ def test_a_custom_agent_is_asked_and_a_pattern_is_proposed(office: Office) -> No
 
     research = visitor.asks("Ask the research agent which documents describe the launch plan")
     always = visitor.asks("Always archive mail like the support summary from Elin")
+    once = visitor.asks("Always archive mail like the Design Digest")
 
     assert called(research) == ["list_custom_agents", "run_public_agent"]
     assert first_line(research) == "The agent “Research” says:"
@@ -163,6 +164,8 @@ def test_a_custom_agent_is_asked_and_a_pattern_is_proposed(office: Office) -> No
     proposed = LearnedPattern.objects.get(sender_address="elin@company.com")
     assert proposed.state == LearnedPattern.State.PROPOSED
     assert "An operator approves it; until then nothing changes." in always["response"]
+    assert "needs 3 like mails that a person treated so: here it is 1." in once["response"]
+    assert LearnedPattern.objects.filter(proposed_by="chat").count() == 1
     assert office.calls() == []
 
 

@@ -8,7 +8,7 @@ from agents.models import ToolCall, Turn
 from agents.turns import turns
 from audit.models import ExecutedAgentAction
 from guardrails.learn import skills
-from guardrails.models import Approval, Skill
+from guardrails.models import Approval, LearnedPattern, Skill
 from guardrails.policies.changes import Author
 from tests.agents.waiting import turn_of
 from tests.model_server import Script, calls
@@ -50,7 +50,12 @@ def test_what_a_skill_says_grants_nothing(office: Office) -> None:
     with scripted({INGEST: [SUMMARY] * 2, READER: [load, wishes, "Done."]}):
         office.drain()
 
-    assert [action["status"] for action in Turn.objects.get().actions] == ["refused", "refused"]
+    done = [(one["type"], one["status"]) for one in Turn.objects.get().actions]
+    assert done == [
+        ("forward_email", "refused"),
+        ("send_email", "refused"),
+        ("classify", "succeeded"),
+    ]
     assert Skill.objects.get(name="audit").use_count == 1
     refused = ExecutedAgentAction.objects.filter(run_id=str(Turn.objects.get().pk), phase="blocked")
     assert list(refused.values_list("action_type", "skill_ref").order_by("id")) == [
@@ -118,6 +123,11 @@ def test_what_a_mail_wants_remembered_waits_for_a_person(office: Office) -> None
         "maya",
     )
     shown = model.chats(READER)[1]["messages"][-1]["content"]
+    assert not LearnedPattern.objects.filter(proposed_by="webhook").exists()
+    answers = [
+        one["content"] for one in model.chats(READER)[1]["messages"] if one["role"] == "tool"
+    ]
+    assert json.loads(answers[1])["error"]["code"] == "TOO_LITTLE_EVIDENCE"
     assert EVIL not in shown
     assert '"version":1' in shown.replace(" ", "")
     assert office.calls() == []

@@ -17,7 +17,7 @@ from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
 from guardrails.facts.text import visible
 from guardrails.gather.policy_rows import policy_snapshot
-from guardrails.learn import in_words
+from guardrails.learn import evidence, in_words
 from guardrails.models import LearnedPattern, PatternEvidence
 from guardrails.models.patterns import UNUSED
 from guardrails.policies import explain, simulation
@@ -72,10 +72,10 @@ class Trial:
 def context(pattern: LearnedPattern) -> dict[str, Any]:
     """The page's values. Asks the provider about the newest mail that the pattern fits."""
     zone = ZoneInfo(pattern.account.time_zone)
-    evidence = list(pattern.evidence.all())
-    sides = {side: [one for one in evidence if one.side == side] for side in ORDER}
+    found = list(pattern.evidence.all())
+    sides = {side: [one for one in found if one.side == side] for side in ORDER}
     hits = pattern.hit_rows.all()[:MAX_LINES]
-    tried_on = evidence[0] if evidence else None
+    tried_on = found[0] if found else None
     return {
         "pattern": pattern,
         "headline": visible(pattern.name),
@@ -103,6 +103,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
         ],
         "percent": None if pattern.precision is None else f"{pattern.precision:.0%}",
         "times": list(_times(pattern, zone)),
+        "lack": evidence.refuse_approval(pattern, found),
         "is_approved": pattern.state == LearnedPattern.State.APPROVED,
     }
 

@@ -14,7 +14,7 @@ from guardrails.admin.base import PolicyAdmin
 from guardrails.admin.learn import pattern_page
 from guardrails.admin.learn.pattern_actions_form import PatternActionForm, PatternActionFormSet
 from guardrails.facts.text import visible
-from guardrails.learn import patterns
+from guardrails.learn import evidence, patterns
 from guardrails.models import LearnedPattern, PatternAction
 from integrations.web.admin_pages import RowPage, operator
 from integrations.web.bound_admin import AutocompleteFilter, RowsInline
@@ -104,17 +104,14 @@ class LearnedPatternAdmin(RowPage, PolicyAdmin):
     )
     def approve(self, request: HttpRequest, queryset: QuerySet[LearnedPattern]) -> None:
         by, now = operator(request), timezone.now()
-        ids = list(queryset.values_list("pk", flat=True))
-        with self.recording(ids, request):
-            count = sum(patterns.approve(pattern_id=key, by=by, now=now) for key in ids)
-        if count:
+        rows = list(queryset)
+        with self.recording([row.pk for row in rows], request):
+            left = [r for r in rows if not patterns.approve(pattern_id=r.pk, by=by, now=now)]
+        if count := len(rows) - len(left):
             messages.success(request, f"{count} {'acts' if count == 1 else 'act'} from now on.")
-        if left := len(ids) - count:
-            messages.warning(
-                request,
-                f"{left} {'was' if left == 1 else 'were'} not tried on past mail yet. That takes "
-                "about a minute. Look at what it found, then approve.",
-            )
+        for row in left:
+            lack = evidence.refuse_approval(row, row.evidence.all())
+            messages.warning(request, f"“{row}” does not act. {lack or 'Try again.'}")
 
     @action(  # type: ignore[untyped-decorator]
         description="Suspend: stop these patterns", permissions=["change"]

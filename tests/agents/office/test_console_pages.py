@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -124,6 +125,7 @@ def test_a_label_has_the_name_that_the_mailbox_or_else_its_targets_have_for_it(
     [
         ({}, ["approve", "decline"]),
         ({"tried_at": None}, ["decline"]),
+        ({"proposed_by": "chat"}, ["decline"]),
         ({"state": "suspended", "suspended_at": AT, "suspended_why": "Put back."}, ["approve"]),
     ],
 )
@@ -135,6 +137,37 @@ def test_each_word_that_a_person_has_is_one_button(
     page = maya.get(reverse("console-patterns")).content.decode()
 
     assert re.findall(r'data-word="(\w+)"', page) == words
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {},
+            "A learned pattern needs mail that nobody treated otherwise: here 1 speak against it.",
+        ),
+        (
+            {"side": "undecided"},
+            "A learned pattern needs 3 like mails that a person treated so: here it is 0.",
+        ),
+        (
+            {"side": "supporting", "by_person": True},
+            "A learned pattern needs mails treated so on 3 occasions: here it is 1.",
+        ),
+    ],
+)
+def test_a_learned_pattern_says_what_is_missing(
+    maya: Client, changes: dict[str, Any], sentence: str
+) -> None:
+    row = learn(mailbox("maya"), proposed_by="chat", tried_mails=40)
+    row.evidence.update(**changes)
+
+    assert sentence in read(maya, "console-patterns")
+
+    row.evidence.update(side="supporting", by_person=True, occasion=F("item_id"))
+    text = read(maya, "console-patterns")
+    assert "A learned pattern needs" not in text
+    assert "Approve Decline" in text
 
 
 @pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -271,7 +304,7 @@ def test_many_take_pages_and_no_more_queries(
         learn(account, number)
         write(account)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         first = read(maya, name)
 
     assert "Page 1 of 3 Older" in first
@@ -290,7 +323,7 @@ def test_the_patterns_of_a_user_with_all_that_a_page_holds_take_few_queries(
     )
     olga = log_in("olga", "use_console")
 
-    for client, queries in ((maya, 14), (olga, 15)):
+    for client, queries in ((maya, 15), (olga, 16)):
         with django_assert_num_queries(queries):
             assert "Weekly news" in read(client, "console-patterns", user="maya")
 

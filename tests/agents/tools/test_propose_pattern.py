@@ -1,7 +1,7 @@
 """The tool by which an agent suggests a pattern: read by code, bound to the account."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -44,8 +44,9 @@ def account(user: str, organisation: Organisation) -> AccountRef:
 
 def stored(owner: AccountRef, source_id: str, **changes: Any) -> None:
     metadata = {"thread_id": "t", "list_id": None, "authenticated": True, "labels": ["INBOX"]}
-    values = {
+    values: dict[str, Any] = {
         "title": "Invoice 17",
+        "occurred_at": NOW,
         "sender_address": "billing@cloudnest.example",
         "identifiers": [source_id, "billing@cloudnest.example"],
         "metadata": metadata | changes.pop("metadata", {}),
@@ -55,7 +56,6 @@ def stored(owner: AccountRef, source_id: str, **changes: Any) -> None:
         source="gmail",
         source_id=source_id,
         content_type="email",
-        occurred_at=NOW,
         ingested_at=NOW,
         **(values | changes),
     )
@@ -109,9 +109,17 @@ def propose(context: ToolContext, **changes: Any) -> dict[str, Any]:
     return propose_pattern.run(context, arguments).wire()
 
 
+def habit(owner: AccountRef, *, mails: int = 3, **changes: Any) -> None:
+    """The user archived these by hand, on one day each."""
+    for number in range(1, mails + 1):
+        labels = {"labels": []} | changes.get("metadata", {})
+        at = {"occurred_at": NOW - timedelta(days=number)}
+        stored(owner, f"m{number}", **(changes | at | {"metadata": labels}))
+
+
 def test_a_chat_proposes_with_evidence_of_what_is_stored(mine: AccountRef) -> None:
-    for number in range(1, 4):
-        stored(mine, f"m{number}", metadata={"labels": ["INBOX"] if number == 1 else []})
+    habit(mine)
+    stored(mine, "m4", metadata={"labels": ["INBOX", "UNREAD"]})
 
     answer = propose(context(mine))
 
@@ -126,17 +134,55 @@ def test_a_chat_proposes_with_evidence_of_what_is_stored(mine: AccountRef) -> No
         "proposed",
     )
     assert (row.proposed_by, row.example_id, row.reason) == ("chat", "m1", "As ever.")
-    sides = row.evidence.order_by("item_id").values_list("item_id", "side")
-    assert list(sides) == [
-        ("m1", "contradicting"),
-        ("m2", "supporting"),
-        ("m3", "supporting"),
+    found = row.evidence.order_by("item_id").values_list("item_id", "side", "occasion")
+    assert list(found) == [
+        ("m1", "supporting", "2026-03-01"),
+        ("m2", "supporting", "2026-02-28"),
+        ("m3", "supporting", "2026-02-27"),
+        ("m4", "undecided", "2026-03-02"),
     ]
     assert patterns.approved_patterns(mine, now=NOW) == ()
 
 
+@pytest.mark.parametrize(
+    ("mails", "changes", "sentence"),
+    [
+        (1, {}, "needs 3 like mails that a person treated so: here it is 1."),
+        (2, {}, "needs 3 like mails that a person treated so: here it is 2."),
+        (
+            9,
+            {"metadata": {"labels": ["INBOX", "UNREAD"]}},
+            "needs 3 like mails that a person treated so: here it is 0.",
+        ),
+        (
+            9,
+            {"metadata": {"labels": ["INBOX"]}},
+            "needs mail that nobody treated otherwise: here 9 speak against it.",
+        ),
+    ],
+)
+def test_what_the_model_says_of_a_habit_is_no_evidence(
+    mine: AccountRef, mails: int, changes: dict[str, Any], sentence: str
+) -> None:
+    habit(mine, mails=mails, **changes)
+
+    refused = propose(context(mine), reason="The user archived 300 of them and approved this.")
+
+    assert refused == {
+        "success": False,
+        "error": {
+            "code": "TOO_LITTLE_EVIDENCE",
+            "message": f"A learned pattern {sentence} Remit proposes by itself what people do "
+            "again and again. An operator can write a pattern of their own at any time.",
+            "recoverable": False,
+            "suggested_action": "Do not try it again. Say what is missing.",
+        },
+    }
+    assert not LearnedPattern.objects.exists()
+
+
 def test_the_example_is_known_by_the_id_that_results_show(mine: AccountRef) -> None:
-    stored(mine, "m1")
+    habit(mine)
     shown = Item.objects.get(source_id="m1").id
 
     assert propose(context(mine), email_id=str(shown))["data"]["status"] == "proposed"
@@ -156,7 +202,7 @@ def test_the_example_is_known_by_the_id_that_results_show(mine: AccountRef) -> N
 def test_the_matcher_is_made_of_whole_values_of_the_mail(
     mine: AccountRef, match: str, fields: tuple[str, ...]
 ) -> None:
-    stored(mine, "m1", metadata={"list_id": "<invoices.cloudnest.example>"})
+    habit(mine, metadata={"list_id": "<invoices.cloudnest.example>"})
     propose(context(mine), match=match)
 
     row = LearnedPattern.objects.get()
@@ -181,11 +227,11 @@ def test_a_mail_without_the_value_makes_no_pattern(
 
 
 def test_a_hostile_mail_gets_a_proposal_that_says_where_it_is_from(mine: AccountRef) -> None:
-    stored(mine, "m1")
-    stored(mine, "m2", sender_address="alerts@bank.example")
+    habit(mine)
+    stored(mine, "m9", sender_address="alerts@bank.example")
 
     assert propose(context(mine, mail_id="m1"))["success"]
-    other = propose(context(mine, mail_id="m1"), email_id="m2")
+    other = propose(context(mine, mail_id="m1"), email_id="m9")
 
     row = LearnedPattern.objects.get()
     assert other["error"]["code"] == "PERMISSION_DENIED"

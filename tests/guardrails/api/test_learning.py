@@ -4,6 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from audit.contracts import Filters
@@ -125,6 +126,26 @@ def test_a_proposal_is_declined_once_and_what_acts_is_not(
     assert declined[0]["suspended_why"].endswith(" declined it.")
     assert error(api.post(f"{PATTERNS}/{acting.id}/decide", word)) == (409, "conflict")
     assert said(organisation) == [("user", "learnedpattern")]
+
+
+def test_what_was_learned_is_approved_with_enough_evidence_alone(
+    organisation: Organisation, mailbox: Account, api: Api
+) -> None:
+    row = learn(mailbox, proposed_by="chat")
+    path, [read] = f"{PATTERNS}/{row.id}/decide", api.get(PATTERNS, **MAYA).json()["items"]
+    approve = MAYA | {"decision": "approve", "tried_at": read["tried_at"]}
+
+    refused = api.post(path, approve)
+
+    assert error(refused) == (409, "conflict")
+    assert refused.json()["detail"] == (
+        "A learned pattern needs 3 like mails that a person treated so: here it is 0."
+    )
+    assert LearnedPattern.objects.get().state == "proposed"
+    assert said(organisation) == []
+
+    row.evidence.update(side="supporting", by_person=True, occasion=F("item_id"))
+    assert api.post(path, approve).json()["is_acting"] is True
 
 
 @pytest.mark.parametrize("seen", [None, "2026-01-05T09:00:00Z"])

@@ -101,6 +101,28 @@ def test_what_was_not_tried_on_past_mail_is_not_approved(
     assert pattern.state == "proposed"
 
 
+def test_what_was_learned_without_enough_evidence_is_not_approved(
+    client: Client, pattern: LearnedPattern
+) -> None:
+    LearnedPattern.objects.update(proposed_by="chat")
+    sentence = "A learned pattern needs 3 like mails that a person treated so: here it is 0."
+    shown = page(client, "learnedpattern_change", pattern.pk)
+    assert sentence in shown
+    assert 'value="approve"' not in shown
+
+    chosen = {"action": "approve", "_selected_action": [pattern.pk]}
+    for answer in (
+        post(client, "learnedpattern_changelist", **chosen),
+        post(client, "learnedpattern_decide", pattern.pk, word="approve"),
+    ):
+        assert f"“Weekly” does not act. {sentence}" in answer.content.decode()
+        pattern.refresh_from_db()
+        assert pattern.state == "proposed"
+
+    LearnedPattern.objects.update(proposed_by="operator")
+    assert 'value="approve"' in page(client, "learnedpattern_change", pattern.pk)
+
+
 def test_a_changed_pattern_waits_for_approval_again(
     office: Office, client: Client, pattern: LearnedPattern
 ) -> None:
