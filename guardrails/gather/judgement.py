@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -95,15 +96,18 @@ def canonical(request: ActionRequest) -> ActionRequest:
     return replace(request, arguments=parsed.canonical()) if parsed else request
 
 
-def judge(request: ActionRequest, *, claim: Claim | None = None) -> Judgement:
+def judge(
+    request: ActionRequest, *, claim: Claim | None = None, trial: UUID | None = None
+) -> Judgement:
     """Decide a canonical request under the present policy and fresh facts. Never raises: a
     guard that breaks refuses.
 
     Where the policy has rates, `claim` is given the judgement and what it uses up, in the
-    transaction that counted. Without it nothing is written.
+    transaction that counted. Without it nothing is written. What a `trial` would have used up
+    counts for it as well.
     """
     try:
-        return _judge(request, policy_snapshot(request.account), claim)
+        return _judge(request, policy_snapshot(request.account), claim, trial)
     except Exception:  # whatever broke, the answer is no
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(decision=policy.GUARD_FAILED)
@@ -119,12 +123,14 @@ def judge_by(policy_read: PolicySnapshot, request: ActionRequest) -> Judgement:
         return Judgement(decision=policy.GUARD_FAILED)
 
 
-def judge_under(draft: PolicyFile, request: ActionRequest) -> Judgement:
+def judge_under(
+    draft: PolicyFile, request: ActionRequest, *, claim: Claim, trial: UUID
+) -> Judgement:
     """The same under a whole policy that is not live, with the ceiling, switches and pauses that
-    are. For trials alone: nothing is counted, and nothing may be done on it."""
+    are. For trials alone: nothing may be done on it."""
     try:
         present = policy_snapshot(request.account)
-        return _judge(request, with_file(present, draft, request.account.source), None)
+        return _judge(request, with_file(present, draft, request.account.source), claim, trial)
     except Exception:  # the same
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(decision=policy.GUARD_FAILED)
@@ -157,7 +163,12 @@ def binding(
     return hashlib.sha256(canonical_bytes(bound)).hexdigest()
 
 
-def _judge(request: ActionRequest, snapshot: PolicySnapshot, claim: Claim | None) -> Judgement:
+def _judge(
+    request: ActionRequest,
+    snapshot: PolicySnapshot,
+    claim: Claim | None,
+    trial: UUID | None = None,
+) -> Judgement:
     action = registry.BY_NAME.get(request.action_type)
 
     def decide(facts: Facts | None, now: datetime, unsealed: str = "") -> Judgement:
@@ -201,7 +212,7 @@ def _judge(request: ActionRequest, snapshot: PolicySnapshot, claim: Claim | None
     with usage.lock_account(request.account):
         now = timezone.now()
         use = usage.use_of(request, action, arguments, facts, now=now)
-        counts = usage.counted(questions, use, request=request, now=now)
+        counts = usage.counted(questions, use, request=request, now=now, trial=trial)
         found = judged(replace(facts, counts=counts), now)
         if claim is not None and found.decision.verdict != "refuse":
             claim(found, replace(use, hidden=use.hidden and not found.decision.is_meant), now)

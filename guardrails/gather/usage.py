@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest
@@ -24,7 +25,7 @@ from guardrails.facts.counts import (
     tally,
 )
 from guardrails.facts.facts import Facts
-from guardrails.models import Usage
+from guardrails.models import TrialUsage, Usage
 from integrations.contracts import AccountRef
 from integrations.database.locks import take_lock
 
@@ -70,13 +71,19 @@ def run_of(request: ActionRequest, now: datetime) -> str:
 
 
 def counted(
-    questions: Iterable[Question], use: Use, *, request: ActionRequest, now: datetime
+    questions: Iterable[Question],
+    use: Use,
+    *,
+    request: ActionRequest,
+    now: datetime,
+    trial: UUID | None = None,
 ) -> Counts:
-    """The answers as they are now, each with what this action would add. What this action
-    used before, in an earlier try, does not count."""
+    """The answers as they are now, each with what this action would add, and as if what a `trial`
+    would have used up before were used up. What this action used before, in an earlier try, does
+    not count."""
     return Counts(
         tallies=tuple(
-            _answer(one, use, request, now)
+            _answer(one, use, request, now, trial)
             for one in dict.fromkeys(questions)
             if one.what != "sum" or one.field in use.amounts
         )
@@ -89,14 +96,14 @@ def hidden_before(request: ActionRequest, *, now: datetime) -> int:
     return rows.filter(hidden=True, counted_at__isnull=False).count()
 
 
-def note_ask(use: Use, *, request: ActionRequest, now: datetime) -> None:
+def note_ask(use: Use, *, request: ActionRequest, now: datetime, trial: UUID | None = None) -> None:
     """A person is asked about this action. Once, however often it is tried."""
-    _note(use, request, asked_at=now)
+    _note(use, request, trial, asked_at=now)
 
 
-def note(use: Use, *, request: ActionRequest, now: datetime) -> None:
+def note(use: Use, *, request: ActionRequest, now: datetime, trial: UUID | None = None) -> None:
     """This action is permitted for good, and counts from now on."""
-    _note(use, request, counted_at=now, new_receivers=_new(use, request, now))
+    _note(use, request, trial, counted_at=now, new_receivers=_new(use, request, now, trial))
 
 
 def give_back(action_id: UUID) -> None:
@@ -109,67 +116,82 @@ def sweep(*, now: datetime) -> int:
     return Usage.objects.filter(updated_at__lte=now - NEW_AFTER - LENGTHS["day"]).delete()[0]
 
 
-def _answer(question: Question, use: Use, request: ActionRequest, now: datetime) -> Tally:
-    others = Usage.objects.filter(account_id=request.account.id).exclude(
-        action_id=request.action_id
-    )
+def _used(account_id: UUID, trial: UUID | None) -> list[QuerySet[Any]]:
+    """What the account used up, and what the trial would have."""
+    found: list[QuerySet[Any]] = [Usage.objects.filter(account_id=account_id)]
+    if trial is not None:
+        found.append(TrialUsage.objects.filter(account_id=account_id, trial=trial))
+    return found
+
+
+def _answer(
+    question: Question, use: Use, request: ActionRequest, now: datetime, trial: UUID | None
+) -> Tally:
+    used = _used(request.account.id, trial)
+    others = [one.exclude(action_id=request.action_id) for one in used]
+
+    def count(**wanted: Any) -> int:
+        return sum(one.filter(**wanted).count() for one in others)
+
+    def recent(weigh: Callable[[Any], float], **wanted: Any) -> list[tuple[datetime, float]]:
+        """What the window holds, newest first."""
+        since = now - LENGTHS[question.per]
+        rows = [row for one in others for row in one.filter(counted_at__gt=since, **wanted)]
+        return sorted(((row.counted_at, weigh(row)) for row in rows), reverse=True)
+
     if question.what == "asks":
-        asked_before = others.filter(run=use.run, asked_at__isnull=False).count()
+        asked_before = count(run=use.run, asked_at__isnull=False)
         return Tally(question=question, own=1, count=asked_before + 1)
-    done = others.filter(counted_at__isnull=False)
     if question.what == "hidden":
-        put_away = done.filter(run=use.run, hidden=True).count()
+        put_away = count(run=use.run, hidden=True, counted_at__isnull=False)
         return Tally(question=question, own=int(use.hidden), count=put_away + use.hidden)
     if question.what == "receivers":
-        reached = set().union(*done.filter(run=use.run).values_list("receivers", flat=True))
+        done = [one.filter(run=use.run, counted_at__isnull=False) for one in others]
+        reached = set().union(
+            *(had for one in done for had in one.values_list("receivers", flat=True))
+        )
         added = len(set(use.receivers) - reached)
         return Tally(question=question, own=added, count=len(reached) + added)
-    recent = done.filter(counted_at__gt=now - LENGTHS[question.per]).order_by("-counted_at")
     if question.what == "new_receivers":
-        own: float = len(_new(use, request, now))
-        rows = recent.exclude(new_receivers=[])
-        return tally(question, own=own, before=_weighed(rows, lambda row: len(row.new_receivers)))
+        own: float = len(_new(use, request, now, trial))
+        return tally(question, own=own, before=recent(lambda row: len(row.new_receivers)))
     if question.what == "deletes":
-        rows = recent.filter(destructive=True)
-        return tally(question, own=int(use.destructive), before=_weighed(rows, lambda row: 1))
-    same = recent.filter(action_type=use.action_type)
+        before = recent(lambda row: 1, destructive=True)
+        return tally(question, own=int(use.destructive), before=before)
     if question.what == "sum":
         own, field = use.amounts[question.field], question.field
-        before = _weighed(same, lambda row: row.amounts.get(field, 0))
+        before = recent(lambda row: row.amounts.get(field, 0), action_type=use.action_type)
         return tally(question, own=own, before=before)
-    return tally(question, own=1, before=_weighed(same, lambda row: 1))
+    return tally(question, own=1, before=recent(lambda row: 1, action_type=use.action_type))
 
 
-def _weighed(
-    rows: Iterable[Usage], weigh: Callable[[Usage], float]
-) -> list[tuple[datetime, float]]:
-    return [(row.counted_at, weigh(row)) for row in rows if row.counted_at]
-
-
-def _new(use: Use, request: ActionRequest, now: datetime) -> list[str]:
+def _new(use: Use, request: ActionRequest, now: datetime, trial: UUID | None) -> list[str]:
     """The receivers whom this account's agent has not reached for long."""
     if not use.receivers:
         return []
-    earlier = Usage.objects.filter(
-        account_id=request.account.id,
-        counted_at__gt=now - NEW_AFTER,
-        receivers__overlap=list(use.receivers),
-    ).exclude(action_id=request.action_id)
-    known = set().union(*earlier.values_list("receivers", flat=True))
+    known: set[str] = set()
+    for rows in _used(request.account.id, trial):
+        earlier = rows.filter(
+            counted_at__gt=now - NEW_AFTER, receivers__overlap=list(use.receivers)
+        ).exclude(action_id=request.action_id)
+        known = known.union(*earlier.values_list("receivers", flat=True))
     return [one for one in use.receivers if one not in known]
 
 
-def _note(use: Use, request: ActionRequest, **fields: Any) -> None:
-    Usage.objects.update_or_create(
-        action_id=request.action_id,
-        defaults={
-            "account_id": request.account.id,
-            "action_type": use.action_type,
-            "run": use.run,
-            "receivers": list(use.receivers),
-            "destructive": use.destructive,
-            "hidden": use.hidden,
-            "amounts": use.amounts,
-            **fields,
-        },
-    )
+def _note(use: Use, request: ActionRequest, trial: UUID | None, **fields: Any) -> None:
+    defaults = {
+        "account_id": request.account.id,
+        "action_type": use.action_type,
+        "run": use.run,
+        "receivers": list(use.receivers),
+        "destructive": use.destructive,
+        "hidden": use.hidden,
+        "amounts": use.amounts,
+        **fields,
+    }
+    if trial is None:
+        Usage.objects.update_or_create(action_id=request.action_id, defaults=defaults)
+    else:
+        TrialUsage.objects.update_or_create(
+            action_id=request.action_id, defaults=defaults | {"trial": trial}
+        )

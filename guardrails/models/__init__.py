@@ -22,7 +22,7 @@ from guardrails.models.shadow import ShadowPolicy
 from guardrails.models.skills import Skill
 from guardrails.models.trial_asks import TrialAsk
 from guardrails.models.undos import Undo
-from guardrails.models.usage import Usage
+from guardrails.models.usage import TrialUsage, Usage
 
 __all__ = [
     "AgentFiling",
@@ -52,6 +52,7 @@ __all__ = [
     "Skill",
     "TargetGroup",
     "TrialAsk",
+    "TrialUsage",
     "Undo",
     "Usage",
 ]

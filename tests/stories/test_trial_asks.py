@@ -1,5 +1,5 @@
-"""A trial over past mail says how many questions a run for real would come to: no sender's mail
-asks without end in either."""
+"""A trial over past mail says how many questions a run for real would come to, and what its rates
+leave room for: no sender's mail asks or acts without end in either."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ from django.utils import timezone
 from agents.past import figures
 from guardrails.execute import trials
 from guardrails.facts.reasons import SENTENCES
-from guardrails.models import AllowedAction, Approval, LearnedPattern, TrialAsk
+from guardrails.models import AllowedAction, Approval, LearnedPattern, TrialAsk, TrialUsage, Usage
 from tests.agents.inbound.test_missed import sync
 from tests.guardrails.office import mail_to
 from tests.model_server import calls
@@ -104,3 +104,41 @@ def test_what_a_trial_would_have_asked_counts_for_no_other_and_is_forgotten(
     now = timezone.now()
     assert trials.forget_old(now=now) == 0
     assert trials.forget_old(now=now + trials.KEPT_FOR) == 40
+
+
+FIVE_A_DAY = {"kind": "rate", "max": 5, "per": "day"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "counts", "used"),
+    [("auto", {"done": 5, "refused": 7}, 5), ("ask", {"asked": 12}, 12)],  # a question does nothing
+)
+def test_a_trial_uses_up_its_rates_as_a_run_for_real_would(
+    office: Office, mode: str, counts: dict[str, int], used: int
+) -> None:
+    office.sync("gmail")
+    ask_about_all(office)
+    AllowedAction.objects.filter(action_type="archive").update(
+        approval_mode=mode, conditions=[FIVE_A_DAY]
+    )
+    found = []
+    with scripted({INGEST: summary, READER: archive}):
+        number = lie(office, Counter({SHOP: 12}))
+        for is_trial in (True, True, False):
+            run = start(office, last=number, is_trial=is_trial)
+            office.drain()
+            run.refresh_from_db()
+            [line] = figures.count(run).lines
+            found.append((run.state, dict(line.counts), dict(line.reasons)))
+            if is_trial:
+                assert not Usage.objects.exists()
+                assert office.calls() == []
+
+    first, second, done = found
+    assert first[:2] == ("done", counts)
+    assert first == second == done
+    assert (Usage.objects.count(), TrialUsage.objects.count()) == (used, 2 * used)
+    now = timezone.now()
+    assert trials.forget_old(now=now) == 0
+    trials.forget_old(now=now + trials.KEPT_FOR)
+    assert not TrialUsage.objects.exists()
