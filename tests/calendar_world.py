@@ -172,7 +172,8 @@ def running_calendar_server(name: str) -> Iterator[CalendarServer]:
 
 @contextlib.contextmanager
 def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
-    certificate(folder, days=60)  # Xandikos makes one of its own where less is left
+    # Xandikos makes one of its own where less is left.
+    certificate(folder, "dav.office.test", days=60)
     port, sink = _free_port(), Sink()
     controller = Controller(sink, hostname="127.0.0.1", port=_free_port())
     controller.start()

@@ -30,6 +30,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-un
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from config.local import embedded, processes, state
+from integrations.network import services
 from tests import calendar_world, chromium
 from tests.calendar_world import CalendarServer
 
@@ -71,6 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     keep_trust()
     keep_static_files()
+    services.RESOLV_CONF = os.devnull  # no resolver; tests/dns_world.py is one
 
 
 def keep_bytecode() -> None:

@@ -141,7 +141,7 @@ def _served(folder: Path) -> Iterator[CyrusWorld]:
     made = ("db", "lock", "log", "msg", "proc", "quota", "sieve", "socket", "user")
     for name in ("spool", "tmp", "sieve", *(f"conf/{one}" for one in made)):
         (folder / name).mkdir(parents=True)
-    certificate(folder)
+    certificate(folder, "jmap.office.test")
     sink = Sink()
     controller = Controller(sink, hostname="127.0.0.1", port=free_port())
     controller.start()

@@ -218,7 +218,7 @@ def _served(folder: Path) -> Iterator[MailWorld]:
     assert PROGRAM is not None, "mark the test `needs_dovecot`"
     for name in ("mail", "home", "run"):
         (folder / name).mkdir(parents=True)
-    certificate(folder)
+    certificate(folder, f"mail.{DOMAIN}")
     sink = Sink()
     controller = Controller(sink, hostname="127.0.0.1", port=free_port())
     controller.start()

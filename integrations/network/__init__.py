@@ -1,2 +1,2 @@
 """Everything that goes out over HTTP: the one client, its retries, pace and circuit breaker, and
-signed messages."""
+signed messages; and what DNS says of the servers of a domain."""

@@ -2,12 +2,14 @@
 servers that all share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 
 from tests.calendar_world import CalendarServer
+from tests.dns_world import Dns, running_dns
 from tests.mail_world import DOMAIN, PASSWORD, MailWorld, running_mail_world
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 @pytest.fixture(scope="module")
 def world() -> Iterator[MailWorld]:
     with running_mail_world() as running:
+        yield running
+
+
+@pytest.fixture
+def dns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Dns]:
+    with running_dns(monkeypatch, tmp_path) as running:
         yield running
 
 

@@ -85,8 +85,8 @@ class Command(BaseCommand):
         named = jmap.read_url(options["jmap"]) if options["jmap"] else None
         if named is None and (options["imap"] or connecting.is_connected(mailbox)):
             return None
-        url = named or jmap.find_url(wish.address)
-        if named is None and not jmap.speaks(url):
+        url = named or self.find_jmap(wish)
+        if url is None:
             return None
         secret = password()
         connecting.check(wish)
@@ -95,10 +95,24 @@ class Command(BaseCommand):
         except ProviderError as error:
             if named or connecting.is_connected(wish):
                 raise
-            self.stdout.write(f"Over JMAP: {error} So it is tried over IMAP.")
+            self.say_imap(error)
             return None
         self.say(tried.server.session, tried.mails, tried.abilities)
         return connecting.make_offer(wish, tried.server.to_json(), secret=secret)
+
+    def find_jmap(self, wish: Wish) -> str | None:
+        """None where nobody speaks it at the address's domain, or DNS names another site."""
+        try:
+            url = jmap.find_url(wish.address)
+        except ProviderError as error:
+            if connecting.is_connected(wish):
+                raise
+            self.say_imap(error)
+            return None
+        return url if jmap.speaks(url) else None
+
+    def say_imap(self, why: ProviderError) -> None:
+        self.stdout.write(f"Over JMAP: {why} So it is tried over IMAP.")
 
     def over_imap(self, wish: Wish, options: dict[str, Any]) -> Offer:
         found = named(options) if options["imap"] else discovery.find_servers(wish.address)

@@ -12,6 +12,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.mail.addresses import is_addr_spec
+from integrations.network import services
 from integrations.ports.evidence import Ability
 from integrations.providers.caldav import discovery
 from integrations.providers.caldav.discovery import Calendar
@@ -54,7 +55,8 @@ class Tried:
 
 def find_urls(address: str) -> tuple[str, ...]:
     """Where an address's calendars may be, the likeliest first. Raises Rejected for what is no
-    address, and where passwords are not taken."""
+    address, where passwords are not taken, and where DNS says that there are none or names another
+    site: that one its user has to name."""
     if not is_addr_spec(address) or not address.isascii():
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
@@ -66,7 +68,8 @@ def find_urls(address: str) -> tuple[str, ...]:
     if domain in KNOWN:
         return (_well_known(KNOWN[domain]),)
     names = (domain, f"caldav.{domain}", f"dav.{domain}", f"calendar.{domain}")
-    return tuple(map(_well_known, names))
+    said = services.find_urls(domain, "_caldavs", path=discovery.WELL_KNOWN, may_name_path=True)
+    return (*said, *map(_well_known, names))
 
 
 def read_url(text: str) -> str:

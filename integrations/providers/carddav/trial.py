@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
 from integrations.mail.addresses import is_addr_spec
+from integrations.network import services
 from integrations.ports.evidence import Ability
 from integrations.providers.carddav import discovery
 from integrations.providers.carddav.discovery import Book
@@ -49,15 +50,18 @@ class Tried:
 
 def find_urls(address: str) -> tuple[str, ...]:
     """Where an address's contacts may be, the likeliest first. Raises Rejected for what is no
-    address, and where passwords are not taken."""
+    address, where passwords are not taken, and where DNS says that there are none or names another
+    site: that one its user has to name."""
     if not is_addr_spec(address) or not address.isascii():
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
     if domain in NO_PASSWORDS:
         raise Rejected("This provider takes no passwords from programs for contacts.")
     names = (domain, f"carddav.{domain}", f"dav.{domain}", f"contacts.{domain}")
-    found = (KNOWN[domain],) if domain in KNOWN else names
-    return tuple(f"https://{name}{discovery.WELL_KNOWN}" for name in found)
+    if domain in KNOWN:
+        return (_well_known(KNOWN[domain]),)
+    said = services.find_urls(domain, "_carddavs", path=discovery.WELL_KNOWN, may_name_path=True)
+    return (*said, *map(_well_known, names))
 
 
 def read_url(text: str) -> str:
@@ -103,3 +107,7 @@ def _abilities(books: Sequence[Book]) -> Iterator[Ability]:
         else "There is no address book of this user's own that they may write to.",
     )
     yield Ability(what="Change contacts", grade="", why="Remit only reads address books.")
+
+
+def _well_known(host: str) -> str:
+    return f"https://{host}{discovery.WELL_KNOWN}"

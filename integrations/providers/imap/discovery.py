@@ -1,8 +1,6 @@
 """Where the servers of an address are: by a table of large providers, by what the address's own
-domain says of itself (autoconfig), or else by what such servers are mostly called.
-
-SRV records (RFC 6186) are not asked for: no resolver that can is a dependency of Remit.
-"""
+domain says of itself over HTTPS (autoconfig) or else in DNS (RFC 6186), or by what such servers are
+mostly called."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +9,8 @@ from xml.etree import ElementTree
 from integrations.contracts.servers import Security, Server
 from integrations.exceptions import ProviderError, Rejected
 from integrations.mail.addresses import is_addr_spec
-from integrations.network import http, outgoing
+from integrations.network import http, outgoing, services, srv
+from integrations.network.srv import Place
 from integrations.providers.imap import known_servers
 from integrations.providers.imap.servers import MailServers
 
@@ -20,6 +19,10 @@ WELL_KNOWN = (
     "https://{domain}/.well-known/autoconfig/mail/config-v1.1.xml",
 )
 MOST_BYTES = 64 * 1024
+# Those of each kind with their encryption, the better one first (RFC 8314).
+Kind = tuple[tuple[str, Security], ...]
+IMAP: Kind = (("_imaps", "tls"), ("_imap", "starttls"))
+SUBMISSION: Kind = (("_submissions", "tls"), ("_submission", "starttls"))
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _DECLARES = re.compile(r"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 _SECURITY: dict[str, Security] = {"SSL": "tls", "STARTTLS": "starttls"}
@@ -27,7 +30,8 @@ _SECURITY: dict[str, Security] = {"SSL": "tls", "STARTTLS": "starttls"}
 
 def find_servers(address: str) -> tuple[MailServers, ...]:
     """Where an address's mailbox may be, the likeliest first. Raises Rejected for what is no
-    address, and where passwords are not taken."""
+    address, where passwords are not taken, and where DNS says that there is none or names another
+    site: that one its user has to name."""
     if not is_addr_spec(address) or not address.isascii():
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
@@ -39,7 +43,8 @@ def find_servers(address: str) -> tuple[MailServers, ...]:
     if known := known_servers.find_known(address):
         return (known,)
     said = _said_by(domain)
-    return (*([said] if said else []), *known_servers.guess(address))
+    found = (said,) if said else _named_in_dns(domain)
+    return (*found, *known_servers.guess(address))
 
 
 def _said_by(domain: str) -> MailServers | None:
@@ -54,6 +59,36 @@ def _said_by(domain: str) -> MailServers | None:
         if found := read_autoconfig(answer):
             return found
     return None
+
+
+def _named_in_dns(domain: str) -> tuple[MailServers, ...]:
+    asked = services.Domain(domain)
+    imap = _find(asked, IMAP)
+    if not imap:
+        return ()
+    smtp = _find(asked, SUBMISSION, is_needed=False)[:1]
+    srv.check_own(domain, [place for place, _ in (*imap[:1], *smtp)])
+    sending = next((_server(*one) for one in smtp), None)
+    return tuple(MailServers(imap=_server(*one), smtp=sending) for one in imap)
+
+
+def _find(
+    asked: services.Domain, kind: Kind, *, is_needed: bool = True
+) -> tuple[tuple[Place, Security], ...]:
+    """Raises Rejected where the domain says that there is none, and one is needed."""
+    found = []
+    for name, security in kind:
+        found.append(asked.find(name))
+        if found[-1].places:
+            own = srv.prefer_own(asked.name, found[-1].places)
+            return tuple((place, security) for place in own)
+    if is_needed:
+        srv.check_offered(asked.name, *found)
+    return ()
+
+
+def _server(place: Place, security: Security) -> Server:
+    return Server(host=place.host, port=place.port, security=security)
 
 
 def read_autoconfig(answer: bytes) -> MailServers | None:

@@ -19,7 +19,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.mail.addresses import is_addr_spec
-from integrations.network import http, outgoing
+from integrations.network import http, outgoing, services
 from integrations.ports.evidence import Ability
 from integrations.providers.dav.session import REDIRECTS, check_site
 from integrations.providers.imap.trial import LOOKED_AT, learnt
@@ -49,12 +49,16 @@ class Tried:
 
 
 def find_url(address: str) -> str:
-    """Where the address's own domain would have it (RFC 8620, 2.2). Raises Rejected for what is no
-    address."""
+    """Where the address's own domain has it, by its DNS or else at the domain itself (RFC 8620,
+    2.2). Raises Rejected for what is no address, and where DNS says that there is none or names
+    another site: that one its user has to name."""
     if not is_addr_spec(address) or not address.isascii():
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
-    return f"https://{KNOWN.get(domain, domain)}{WELL_KNOWN}"
+    if domain in KNOWN:
+        return f"https://{KNOWN[domain]}{WELL_KNOWN}"
+    said = services.find_urls(domain, "_jmap", path=WELL_KNOWN, may_name_path=False)
+    return next(iter(said), f"https://{domain}{WELL_KNOWN}")
 
 
 def read_url(text: str) -> str:

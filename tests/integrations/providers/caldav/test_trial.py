@@ -12,6 +12,7 @@ from integrations.network import http
 from integrations.providers.caldav import trial
 from tests.calendar_world import PASSWORD, USER
 from tests.commands import run_command
+from tests.dns_world import Dns, resolve
 from tests.integrations.providers.caldav.box import Box
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +78,36 @@ def test_nothing_is_sent_without_tls(box: Box) -> None:
 )
 def test_where_calendars_may_be(address: str, first: str) -> None:
     assert trial.find_urls(address)[0] == first
+
+
+def test_calendars_are_where_dns_says(box: Box, dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(monkeypatch, {"dav.office.test": "127.0.0.1"})
+    port = box.server.origin.rpartition(":")[2]
+    dns.srv("_caldavs._tcp.office.test", f"0 0 {port} dav.office.test.")
+
+    urls = trial.find_urls("nora@office.test")
+
+    assert urls[:2] == (
+        f"https://dav.office.test:{port}/.well-known/caldav",
+        "https://office.test/.well-known/caldav",
+    )
+    found = trial.try_urls(urls, user_name=USER, secret=PASSWORD)
+    assert found.server.write_to == f"https://dav.office.test:{port}{box.server.calendar}"
+
+    dns.records["_caldavs._tcp.office.test.", "TXT"] = ('"path=/named/"',)
+    assert trial.find_urls("nora@office.test")[0] == f"https://dav.office.test:{port}/named/"
+
+
+@pytest.mark.parametrize(
+    ("target", "why"), [(".", "no such service"), ("dav.evil.test.", "names dav.evil.test:443")]
+)
+def test_where_dns_says_there_are_none_or_names_another_site(
+    dns: Dns, target: str, why: str
+) -> None:
+    dns.srv("_caldavs._tcp.office.test", f"0 0 443 {target}")
+
+    with pytest.raises(Rejected, match=why):
+        trial.find_urls("nora@office.test")
 
 
 @pytest.mark.parametrize("address", ["maya@gmail.com", "maya", "maya@", "a b@c.de"])

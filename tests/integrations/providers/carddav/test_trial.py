@@ -11,6 +11,7 @@ from integrations.providers.carddav.servers import ContactServer
 from integrations.providers.dav import multistatus
 from tests.calendar_world import PASSWORD, USER
 from tests.commands import run_command
+from tests.dns_world import Dns, resolve
 from tests.integrations.providers.carddav.box import Box, card
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,24 @@ def test_what_is_there_is_said_with_its_grade_and_nothing_is_stored(box: Box) ->
 def test_a_wrong_password_is_said_and_nothing_is_tried_on(box: Box) -> None:
     with pytest.raises(NotPermitted, match="refused the sign-in"):
         trial.try_urls([box.server.origin] * 2, user_name=USER, secret="wrong")
+
+
+def test_address_books_are_where_dns_says(
+    box: Box, dns: Dns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.put("tom", card("Tom"))
+    resolve(monkeypatch, {"dav.office.test": "127.0.0.1"})
+    port = box.server.origin.rpartition(":")[2]
+    dns.srv("_carddavs._tcp.office.test", f"0 0 {port} dav.office.test.")
+
+    urls = trial.find_urls("ada@office.test")
+
+    assert urls[0] == f"https://dav.office.test:{port}/.well-known/carddav"
+    found = trial.try_urls(urls, user_name=USER, secret=PASSWORD)
+    assert box.book in [one.path for one in found.books if one.is_own]
+    dns.srv("_carddavs._tcp.office.test", "0 0 443 dav.evil.test.")
+    with pytest.raises(Rejected, match=r"names dav\.evil\.test:443, which is another site"):
+        trial.find_urls("ada@office.test")
 
 
 def test_an_address_is_looked_for_where_its_contacts_may_be() -> None:

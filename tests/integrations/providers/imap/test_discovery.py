@@ -10,6 +10,7 @@ from integrations.contracts.servers import Server, read_server
 from integrations.exceptions import Rejected
 from integrations.providers.imap import discovery
 from integrations.providers.imap.servers import MailServers
+from tests.dns_world import Dns
 from tests.rebinding import answering
 
 SAID = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -98,3 +99,87 @@ def test_a_server_is_named_with_its_port() -> None:
     for wrong in ("", ":993", "a.test:0", "a.test:99999", "a.test:x"):
         with pytest.raises(ValueError, match=r"server|port"):
             read_server(wrong, usual_port=993)
+
+
+def found(address: str = "maya@office.test") -> list[MailServers]:
+    """Without the guesses behind."""
+    return list(discovery.find_servers(address)[:-2])
+
+
+def test_dns_names_servers_and_how_they_are_encrypted(dns: Dns) -> None:
+    dns.srv("_imaps._tcp.office.test", "5 0 993 two.office.test.", "0 0 993 one.office.test.")
+    dns.srv("_imap._tcp.office.test", "0 0 143 worse.office.test.")
+    dns.srv("_submission._tcp.office.test", "0 0 587 out.office.test.")
+    out = Server(host="out.office.test", port=587, security="starttls")
+
+    assert found() == [
+        MailServers(imap=Server(host="one.office.test", port=993), smtp=out),
+        MailServers(imap=Server(host="two.office.test", port=993), smtp=out),
+    ]
+    assert [one.partition(".")[0] for one, _ in dns.asked] == [
+        "_imaps",
+        "_submissions",
+        "_submission",
+    ]
+
+    dns.srv("_imaps._tcp.office.test", "0 0 0 .")
+    dns.srv("_submissions._tcp.office.test", "0 0 465 out.office.test.")
+    dns.srv("_submission._tcp.office.test", "0 0 0 .")
+    assert found() == [
+        MailServers(
+            imap=Server(host="worse.office.test", port=143, security="starttls"),
+            smtp=Server(host="out.office.test", port=465),
+        )
+    ]
+
+
+def test_a_domain_that_offers_no_sending_has_its_mail_read_alone(dns: Dns) -> None:
+    dns.srv("_imaps._tcp.office.test", "0 0 993 in.office.test.")
+    dns.srv("_submissions._tcp.office.test", "0 0 0 .")
+
+    assert found() == [MailServers(imap=Server(host="in.office.test", port=993))]
+
+
+def test_a_domain_that_offers_no_mailboxes_has_none(dns: Dns) -> None:
+    dns.srv("_imaps._tcp.office.test", "0 0 0 .")
+
+    with pytest.raises(Rejected, match=r"The DNS of office\.test says that there is no such"):
+        discovery.find_servers("maya@office.test")
+
+
+@pytest.mark.parametrize("own", ["in", "out", "none"])
+def test_another_site_is_named_and_not_taken(dns: Dns, own: str) -> None:
+    imap = "in.office.test" if own == "in" else "in.evil.test"
+    smtp = "out.office.test" if own == "out" else "out.evil.test"
+    dns.srv("_imaps._tcp.office.test", f"0 0 993 {imap}.")
+    dns.srv("_submissions._tcp.office.test", f"0 0 465 {smtp}.")
+    others = [name for name in (f"{imap}:993", f"{smtp}:465") if "evil" in name]
+
+    with pytest.raises(Rejected) as refused:
+        discovery.find_servers("maya@office.test")
+
+    assert f"names {' and '.join(others)}, which is another site." in str(refused.value)
+
+
+def test_a_server_of_the_domain_is_taken_before_one_of_another_site(dns: Dns) -> None:
+    dns.srv("_imaps._tcp.office.test", "0 0 993 in.evil.test.", "9 0 993 in.office.test.")
+
+    assert found() == [MailServers(imap=Server(host="in.office.test", port=993))]
+
+
+def test_dns_is_not_asked_of_known_providers_nor_where_a_domain_speaks_for_itself(
+    dns: Dns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dns.srv("_imaps._tcp.office.test", "0 0 993 dns.office.test.")
+    discovery.find_servers("maya@gmail.com")
+    monkeypatch.setattr(discovery, "_said_by", lambda domain: FOUND)
+
+    assert found() == [FOUND]
+    assert dns.asked == []
+
+
+def test_without_an_answer_servers_are_guessed_as_ever(dns: Dns) -> None:
+    guessed = [one.imap.host for one in discovery.find_servers("maya@office.test")]
+
+    assert guessed == ["imap.office.test", "mail.office.test"]
+    assert len(dns.asked) == 2

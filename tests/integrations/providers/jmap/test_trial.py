@@ -17,6 +17,7 @@ from integrations.providers.jmap.session import SignInRefused
 from tests.clients import log_in_superuser
 from tests.commands import run_command
 from tests.cyrus_world import needs_cyrus
+from tests.dns_world import Dns, resolve
 from tests.integrations.providers.jmap.box import Box
 from tests.mail_world import PASSWORD
 
@@ -82,6 +83,22 @@ def test_a_server_that_asks_for_a_sign_in_there_alone_speaks_jmap(
     assert not trial.speaks(box.world.url)  # it asks everywhere
     assert len(asked) == 2
     assert all("Authorization" not in headers for _, headers in asked)
+
+
+def test_a_mailbox_is_where_dns_says(box: Box, dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(monkeypatch, {"jmap.office.test": "127.0.0.1"})
+    dns.srv("_jmap._tcp.office.test", f"0 0 {box.world.jmap} jmap.office.test.")
+
+    url = trial.find_url("maya@office.test")
+
+    assert url == f"https://jmap.office.test:{box.world.jmap}/.well-known/jmap"
+    assert trial.speaks(url)
+    tried = trial.try_server(url, user_name=box.address, secret=PASSWORD)
+    assert tried.server.session == f"https://jmap.office.test:{box.world.jmap}/jmap"
+    dns.srv("_jmap._tcp.office.test", "0 0 443 jmap.evil.test.")
+    with pytest.raises(Rejected, match=r"names jmap\.evil\.test:443, which is another site"):
+        trial.find_url("maya@office.test")
+    assert trial.find_url("maya@fastmail.com").startswith("https://api.fastmail.com/")
 
 
 def test_the_command_prefers_it_and_takes_a_new_password(
