@@ -1,7 +1,8 @@
 """load_skill: read a skill's full text. It advises; it grants nothing.
 
-Who reads a mail has no tool to look into the calendar. Where the skill that it follows speaks of
-time, it is given when the user's is taken, and nothing else of what stands there.
+Who reads a mail has no tool to look into the calendar. Where the skill that it loads speaks of
+time, it is given when the user's is taken and when it is free, and nothing else of what stands
+there. Only a published skill has this effect; no word of a mail is one.
 """
 
 from typing import Any
@@ -34,19 +35,25 @@ def run(context: ToolContext, arguments: LoadSkill) -> ToolResult:
         "version": skill.version,
         "content": skill.content,
     }
-    if context.mail is not None and (user := _load_user(context)) is not None:
-        taken = busy.find_taken(user, skill.content, timezone.now())
-        if taken is not None:
-            data[f"taken_in_the_next_{busy.DAYS}_days"] = taken
+    if (mail := context.mail) and not mail.list_id:  # an answer to a list is read by all of it
+        calendar = busy.look_up(
+            _load_user(context),
+            skill=skill.content,
+            mail=f"{mail.subject}\n{mail.text}",
+            now=timezone.now(),
+        )
+        if calendar is not None:
+            data["calendar"] = calendar
     return ToolResult(success=True, data=data)
 
 
-def _load_user(context: ToolContext) -> Person | None:
+def _load_user(context: ToolContext) -> Person:
     """With all their accounts: the mail's reader has the mailbox alone."""
-    return people.load_person(
+    found = people.load_person(
         organisation_id=context.person.organisation_id,
         external_user_id=context.person.external_user_id,
     )
+    return found or context.person
 
 
 TOOL = Tool(

@@ -14,7 +14,6 @@ from tests.agents.waiting import turn_of
 from tests.model_server import Script, calls
 from tests.office import Office
 from tests.stories.steps import scripted
-from tests.stories.test_mailbox_traps import put
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER = "You are Remit's mail reader."
@@ -65,33 +64,6 @@ def test_what_a_skill_says_grants_nothing(office: Office) -> None:
     assert Approval.objects.count() == 0
     # The thread waited for this mail: that it is to be answered now needs no model and no skill.
     assert [call["path"].rpartition("/")[2] for call in office.calls()] == ["labels"]
-
-
-def test_the_reader_of_a_mail_is_given_the_calendar_where_its_skill_speaks_of_time(
-    office: Office,
-) -> None:
-    """FINDINGS A7: the skill says “look in the calendar”, and there was none."""
-    office.sync("calendar")
-    for name, content in (("visits", "Look in the calendar first."), ("tone", "Be brief.")):
-        skills.publish(
-            organisation_id=office.organisation.pk,
-            account_id=None,
-            name=name,
-            description="Visits.",
-            content=content,
-            author=Author(name="test", door="command"),
-        )
-    load = calls(("load_skill", {"name": "visits"}), ("load_skill", {"name": "tone"}))
-    with scripted({INGEST: [SUMMARY], READER: [load, "Done."]}) as model:
-        put(office, "m1", subject="Parcel", body_text="Could I come by and show you the parcel?")
-
-    asked, told = model.chats(READER)
-    assert "[calendar]" not in asked["messages"][1]["content"]
-    visits, tone = [json.loads(one["content"]) for one in told["messages"][-2:]]
-    taken = visits["data"]["taken_in_the_next_10_days"]
-    assert taken
-    assert {tuple(one) for one in taken} == {("begins", "ends")}
-    assert tone["data"] == {"name": "tone", "version": 1, "content": "Be brief."}
 
 
 def test_what_a_mail_wants_remembered_waits_for_a_person(office: Office) -> None:
