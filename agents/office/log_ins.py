@@ -59,14 +59,14 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
         """Whichever way somebody came in, after the last of their factors."""
         used = [one["method"] for one in get_authentication_records(request, user)]
         about = {"operator": user.username, "address": self.get_client_ip(request), "by": used}
-        record(LOGGED_IN, about)
+        record(LOGGED_IN, f"{user.username} logged in", about)
         answer: HttpResponseBase = super().post_login(request, user, **hooked)
         return answer
 
     def set_password(self, user: User, password: str) -> None:
         """By themself, on the page for it: one row of the ledger."""
         super().set_password(user, password)
-        record(RENEWED, {"operator": user.username})
+        record(RENEWED, f"{user.username} chose a new password", {"operator": user.username})
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("console-you")
@@ -101,14 +101,15 @@ def _note(name: str, address: str) -> None:
     known = User.objects.filter(username__iexact=name).values_list("username", flat=True).first()
     record(
         ACTION_TYPE,
+        f"Too many wrong log-ins as {known or 'somebody who is not known'}",
         {"operator": known or "", "address": address, "seconds": NOTED_SECONDS},
     )
 
 
-def record(action_type: str, payload: dict[str, Any]) -> None:
-    """One row of the ledger about logging in. Where the ledger takes none people are let in all the
-    same, or nobody could mend it."""
+def record(action_type: str, says: str, about: dict[str, Any]) -> None:
+    """One row of the ledger about logging in, in words and in parts. Where the ledger takes none
+    people are let in all the same, or nobody could mend it."""
     try:
-        events.record(action_type, tenant_id=LEDGER_TENANT, payload=payload)
+        events.record(action_type, tenant_id=LEDGER_TENANT, payload={"description": says, **about})
     except LedgerError:
         log.exception("login.not_recorded")

@@ -90,7 +90,12 @@ def store_own(
     if not own:
         row.language, row.time_zone = about["language"], about["time_zone"]
     if _hours(row) != before:
-        payload = {"person": user.get_username(), "quiet": _hours(row)}
+        name, quiet = user.get_username(), _hours(row)
+        payload = {
+            "description": f"Quiet hours of {name}: {quiet or 'none'}",
+            "person": name,
+            "quiet": quiet,
+        }
         events.record(
             CHANGE, tenant_id=LEDGER_TENANT, actor_type="admin", actor_id=by, payload=payload
         )

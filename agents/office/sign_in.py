@@ -153,7 +153,8 @@ def _bind(identity: Identity, user: User, action_type: str) -> bool:
     except IntegrityError:
         return False
     about = {"operator": user.username, "issuer": identity.issuer, "subject": identity.subject}
-    transaction.on_commit(lambda: record(action_type, about))
+    says = f"{user.username} may log in through a provider of identities"
+    transaction.on_commit(lambda: record(action_type, says, about))
     return True
 
 
@@ -164,7 +165,8 @@ def _refuse(
     issuer, subject = _configured().issuer, identity.subject if identity else ""
     key = hashlib.sha256(f"{issuer} {subject} {error.code}".encode()).hexdigest()
     if cache.add(f"{REFUSED}:{key}", True, NOTED_SECONDS):
-        record(REFUSED, {"issuer": issuer, "subject": subject, "reason": error.code})
+        about = {"issuer": issuer, "subject": subject, "reason": error.code}
+        record(REFUSED, "A log-in through a provider of identities was refused", about)
     messages.error(request, str(error))
     return redirect(settings.LOGIN_URL)
 

@@ -65,7 +65,14 @@ def test_of_forty_wrong_log_ins_five_are_answered_and_one_row_says_so(
 
     assert answers[WRONG] == 5
     assert answers[LOCKED] + answers["Too many tries"] == 35
-    assert locks(address) == [{"operator": name, "address": address, "seconds": 300}]
+    assert locks(address) == [
+        {
+            "description": f"Too many wrong log-ins as {name}",
+            "operator": name,
+            "address": address,
+            "seconds": 300,
+        }
+    ]
 
 
 def test_every_web_process_sees_what_others_counted(name: str, address: str) -> None:
@@ -130,7 +137,14 @@ def test_what_is_no_name_is_not_written_down(address: str) -> None:
     for _ in range(6):
         try_to("my secret password", "x", address)
 
-    assert locks(address) == [{"operator": "", "address": address, "seconds": 300}]
+    assert locks(address) == [
+        {
+            "description": "Too many wrong log-ins as somebody who is not known",
+            "operator": "",
+            "address": address,
+            "seconds": 300,
+        }
+    ]
 
 
 def test_right_log_ins_count_for_nothing(name: str, address: str) -> None:

@@ -131,6 +131,7 @@ def test_a_bound_identity_logs_in_and_the_ledger_says_how(provider: OidcProvider
     assert who(client) == str(user.pk)
     assert client.get("/admin/").status_code == 200
     assert rows("login.succeeded")[0] == {
+        "description": f"{user.username} logged in",
         "operator": user.username,
         "address": "127.0.0.1",
         "by": ["oidc"],

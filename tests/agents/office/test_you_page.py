@@ -258,7 +258,7 @@ def test_a_new_password_is_of_the_person_and_a_row_of_the_ledger() -> None:
 
     assert answer.headers["Location"] == reverse("console-you")
     assert [about for _, about in rows_of("login.password_changed")[before:]] == [
-        {"operator": "ann"}
+        {"description": "ann chose a new password", "operator": "ann"}
     ]
     assert here.get(reverse("console-you")).status_code == 200
     assert elsewhere.get(reverse("console-you")).status_code == 302
