@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
+
+# The settings import this module. What Django chooses by them would read them half made, and a
+# process whose settings are wrong would go on with none.
+from django.utils.translation.trans_null import gettext_noop
 
 MEDIA_TYPE = "application/problem+json"
 PAGE = "/api/problems"  # what each code means
