@@ -135,7 +135,10 @@ class Play:
         played.writes = self.sandbox.writes()
         turns = list(TurnRow.objects.values_list("id", flat=True))
         rows = ExecutedAgentAction.objects.filter(run_id__in=[str(id) for id in turns])
-        latest = {row.action_id: row for row in rows.order_by("id")}
+        # What is done about a thread, with no agent asked, is not what the task is about.
+        alone = TurnRow.objects.filter(kind=TurnRow.Kind.THREAD).values_list("id", flat=True)
+        by_agents = rows.exclude(run_id__in=[str(id) for id in alone])
+        latest = {row.action_id: row for row in by_agents.order_by("id")}
         played.ledger = [
             LedgerLine(action=row.action_type, status=row.status, reason=row.decision_reason)
             for row in latest.values()

@@ -25,7 +25,7 @@ SCHEME = re.compile(r"(?<![^\W_])([a-z][a-z0-9+.-]*)[:：](?=\S)", re.IGNORECASE
 DOT = re.compile(r"(?<=\S)[.。．｡](?=[^\W_])")  # noqa: RUF001
 CUT = gettext_noop("… The rest is on its page.")
 TRIAL = gettext_noop("This is a trial. When an action waits for a person, its card comes here.")
-SHARE = re.compile(r"(?<![^\s\"'(<=\[])[/\\]{2,}")
+SHARE = re.compile(r"(?<![^\s\"'(<=\[:])[/\\]{2,}")
 
 
 def send(address: str, question: QuestionCard | None) -> None:

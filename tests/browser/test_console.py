@@ -236,7 +236,8 @@ def test_a_refused_action_says_why(office: Office, page: Page) -> None:
         status(page, "Finished.")
         refused = page.get_by_role("region", name="Not done")
         expect(refused).to_be_visible()
-        expect(refused.locator("p").first).to_have_text(
+        expect(refused.locator(".about")).to_contain_text("“Buy plants”")
+        expect(refused.locator("p:not(.about)").first).to_have_text(
             "A target is not among those an operator listed. “OPS” (project key)"
         )
     assert office.calls() == []

@@ -83,6 +83,7 @@ def test_many_are_counted_and_lead_to_the_page(question: QuestionCard, settings:
         ("mailto:eve@evil", "mailto[:]eve@evil"),
         ("evil。example", "evil[.]example"),
         ("\\\\evil\\share", "[\\][\\]evil\\share"),
+        (":\\\\evil\\share", ":[\\][\\]evil\\share"),
         ("Fri 27 Nov 2026, 12:00", "Fri 27 Nov 2026, 12:00"),
         ("2026-03-02T11:00:00+01:00", "2026-03-02T11:00:00+01:00"),
         ("See below. Thanks: Ann", "See below. Thanks: Ann"),
