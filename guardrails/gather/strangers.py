@@ -6,24 +6,40 @@ operator lets somebody in by listing them as a receiver (`PolicySnapshot.unliste
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from typing import Any
+
+from django.db import connection
 
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts import targets
 from guardrails.facts.facts import Facts, Need
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
-from guardrails.gather import directory, own_mail
+from guardrails.gather import own_mail
 from guardrails.gather.policy_rows import policy_snapshot
 from integrations.accounts import contacts
 from integrations.contracts import AccountRef
 from integrations.contracts.people import Correspondence
 from integrations.ports.account import Reader
 
+# Of every mail's sender: composed by Django, as four statements, it was a tenth of a mail's CPU.
+_VOUCHED_FOR = f"""
+SELECT address FROM guardrails_person
+WHERE organisation_id = %(organisation)s AND address = ANY (%(addresses)s::text[])
+UNION ALL
+SELECT address FROM integrations_account
+WHERE organisation_id = %(organisation)s AND NOT paused
+    AND lower(address) = ANY (%(folded)s::text[])
+UNION ALL
+SELECT '@' || domain FROM guardrails_owndomain
+WHERE organisation_id = %(organisation)s AND domain = ANY (%(domains)s::text[])
+UNION ALL {contacts.KNOWN}"""  # noqa: S608  # only constants
+
 
 def find_strangers(
     account: AccountRef, addresses: Iterable[str], known: Mapping[str, Correspondence]
 ) -> tuple[str, ...]:
     """Those of the plain addresses who are strangers, unless an operator listed them. `known` is
-    what the provider says of each; who is missing there is a stranger. At most five queries."""
+    what the provider says of each; who is missing there is a stranger. At most two queries."""
     own = targets.address_or_none(account.address)
     own_domain = targets.domain_of(own) if own else None
     written = own_mail.sent_by_agent(account, (one for one, met in known.items() if met.sent))
@@ -34,9 +50,8 @@ def find_strangers(
         and (targets.domain_of(one) != own_domain or own_domain in PUBLIC_DOMAINS)
         and _has_no_mail(known.get(one), by_agent=written.get(one.lower(), 0))
     ]
-    people = directory.look_up(account.organisation_id, found)
-    met = contacts.known(account.organisation_id, account.external_user_id, found)
-    return tuple(one for one in found if one not in met and not people.is_inside(one))
+    vouched = _list_vouched_for(account, found) if found else frozenset()
+    return tuple(one for one in found if one not in vouched)
 
 
 def look_up_strangers(
@@ -72,3 +87,22 @@ def is_stranger(
 def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:
     """Whether the user has provably sent them nothing."""
     return met is None or (met.sent_readable and met.sent <= by_agent)
+
+
+def _list_vouched_for(account: AccountRef, addresses: list[str]) -> frozenset[str]:
+    """Those whom the organisation's directory has (`guardrails.facts.people`), by an address or
+    a domain of its own, or the user by their own word. One query."""
+    given: dict[str, Any] = {
+        "organisation": account.organisation_id,
+        "user": account.external_user_id,
+        "addresses": addresses,
+        "folded": [one.lower() for one in addresses],
+        "domains": [targets.domain_of(one) for one in addresses],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_VOUCHED_FOR, given)
+        said = frozenset(text for (text,) in cursor.fetchall())
+    inside = said | targets.plain_addresses(said)
+    return frozenset(
+        one for one in addresses if one in inside or f"@{targets.domain_of(one)}" in inside
+    )

@@ -55,13 +55,27 @@ def list_person_elsewhere(office: Office) -> None:
     list_person(office, Organisation.objects.create(slug=f"o-{uuid7().hex}", name="Other"))
 
 
-def keep_contact(office: Office, user: str | None = None, address: str = TOM) -> None:
+def connect(office: Office, address: str = TOM, *, paused: bool = False) -> None:
+    """An account of their own."""
+    Account.objects.create(
+        organisation=office.organisation,
+        external_user_id="tom",
+        source="gmail",
+        address=address,
+        paused=paused,
+    )
+
+
+def keep_contact(
+    office: Office, user: str | None = None, address: str = TOM, *, paused: bool = False
+) -> None:
     """In an address book of a user's own."""
     book = Account.objects.create(
         organisation=office.organisation,
         external_user_id=user or office.mailbox.external_user_id,
         source="carddav",
         address="maya@office.test",
+        paused=paused,
     )
     Credential.objects.create(account=book, user_name="maya", servers={}, sealed=b"x", key_id="k")
     ContactCard.objects.create(account=book, path="/maya/book/tom.vcf", addresses=[address])
@@ -76,8 +90,14 @@ def name_them(office: Office, user: str | None = None) -> None:
     )
 
 
-def list_domain(office: Office) -> None:
-    OwnDomain.objects.create(organisation=office.organisation, domain="elsewhere.test")
+def list_domain(office: Office, organisation: Organisation | None = None) -> None:
+    OwnDomain.objects.create(
+        organisation=organisation or office.organisation, domain="elsewhere.test"
+    )
+
+
+def list_domain_elsewhere(office: Office) -> None:
+    list_domain(office, Organisation.objects.create(slug=f"o-{uuid7().hex}", name="Other"))
 
 
 @pytest.fixture
@@ -94,6 +114,10 @@ def desk(office: Office) -> Office:
         (lambda office: write(office, "tom@elsewhere.test.evil.test"), True),
         (write_unasked, True),
         (list_person_elsewhere, True),
+        (list_domain_elsewhere, True),
+        (lambda office: connect(office, paused=True), True),
+        (lambda office: connect(office, "Tom@elsewhere.test"), True),
+        (lambda office: keep_contact(office, paused=True), True),
         (lambda office: keep_contact(office, user="somebody else"), True),
         (lambda office: keep_contact(office, address="Tom@elsewhere.test"), True),
         (lambda office: name_them(office, user="somebody else"), True),
@@ -104,6 +128,8 @@ def desk(office: Office) -> Office:
         (write, False),
         (list_person, False),
         (list_domain, False),
+        (connect, False),
+        (lambda office: connect(office, "tom@Elsewhere.test"), False),
         (lambda office: office.list_target("draft", "recipient", TOM), False),
         (
             lambda office: office.list_target("send_email", "recipient_domain", "elsewhere.test"),
@@ -116,6 +142,10 @@ def desk(office: Office) -> Office:
         "a look-alike was written to",
         "the agent wrote unasked",
         "in another organisation's directory",
+        "at another organisation's domain",
+        "their account is paused",
+        "somebody of another spelling has an account",
+        "in an address book that is paused",
         "in somebody else's address book",
         "in an address book in another spelling",
         "named by somebody else",
@@ -126,6 +156,8 @@ def desk(office: Office) -> Office:
         "written to",
         "in the directory",
         "at an own domain",
+        "has an account",
+        "has an account whose domain has capitals",
         "listed",
         "listed with their domain",
     ],
