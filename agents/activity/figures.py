@@ -33,7 +33,7 @@ _FIGURES = """
         SELECT action->>'reason' AS reason, count(*) AS number
         FROM agents_turn, jsonb_array_elements(actions) action
         WHERE organisation_id = %(of)s AND created_at >= %(since)s AND actions <> '[]'::jsonb
-            AND action->>'status' = 'refused'
+            AND action->>'status' = 'refused' AND kind <> 'trial'
         GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(reasons)s
     )
     SELECT

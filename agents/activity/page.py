@@ -2,6 +2,7 @@
 
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -42,6 +43,7 @@ class Filters(forms.Form):
     )
     since = forms.DateField(label="From", required=False)
     until = forms.DateField(label="To", required=False)
+    id = forms.UUIDField(required=False, widget=forms.HiddenInput)
     reason = forms.CharField(
         required=False, max_length=64, empty_value="", widget=forms.HiddenInput
     )
@@ -160,6 +162,11 @@ def _by_day(found: list[rows.Row]) -> list[tuple[str, list[rows.Row]]]:
     for row in found:
         days.setdefault(row.day, []).append(row)
     return list(days.items())
+
+
+def link(organisation: Organisation, row_id: UUID) -> str:
+    """Where the row of this delivery or turn stands."""
+    return _address(organisation=organisation.slug, id=str(row_id))
 
 
 def _address(**query: str) -> str:

@@ -37,6 +37,7 @@ class Wanted:
     the zone."""
 
     organisation_id: UUID
+    id: UUID | None = None  # of a delivery or a turn
     words: str = ""
     person: str = ""
     kind: str = ""
@@ -71,6 +72,9 @@ def moment_of(row: Delivery | Turn) -> datetime:
 def deliveries(wanted: Wanted) -> Any:
     """Each with its `outcome`."""
     rows = Delivery.objects.filter(organisation_id=wanted.organisation_id)
+    if wanted.id:
+        of_turn = Turn.objects.filter(id=wanted.id, delivery__isnull=False)
+        rows = rows.filter(id__in=[wanted.id, *of_turn.values_list("delivery_id", flat=True)])
     if wanted.kind:
         rows = rows.filter(source__in=[one for one in BY_SOURCE if kind_of(one) == wanted.kind])
     if wanted.person:
@@ -79,7 +83,7 @@ def deliveries(wanted: Wanted) -> Any:
         rows = rows.filter(_is_about(wanted, source_id="source_id"))
     if wanted.looked_at:
         rows = rows.filter(Q(turn__isnull=False) | Q(state=Delivery.State.DEAD))
-    if wanted.reason != ECHO:
+    if wanted.reason != ECHO and not wanted.id:
         rows = rows.exclude(reason=ECHO)
     if wanted.reason:
         refused = Q(turn__actions__contains=[{"reason": wanted.reason}])
@@ -93,6 +97,8 @@ def requests(wanted: Wanted) -> Any:
     for in those of one kind."""
     kinds = [wanted.kind] if wanted.kind else [CHAT, REMINDER]
     rows = Turn.objects.filter(organisation_id=wanted.organisation_id, kind__in=kinds)
+    if wanted.id:
+        rows = rows.filter(id=wanted.id)
     if wanted.person:
         rows = rows.filter(external_user_id=wanted.person)
     if wanted.words and wanted.kind == REMINDER:

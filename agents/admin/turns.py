@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 
+from agents.activity import page
 from agents.activity.offers import BUTTONS
 from agents.models import Conversation, Message, Turn
 from agents.office import dashboard, turn_page
@@ -28,6 +29,7 @@ from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, once_a_row, operator
 from integrations.web.bound_admin import AutocompleteFilter
 from knowledge.ingest.reading import SENTENCES
+from knowledge.models import Item
 from knowledge.sync import accounting
 
 NEWEST = 200
@@ -38,6 +40,7 @@ DELIVERY_COLOURS = {
     "Skipped": "warning",
     "Dead letter": "danger",
 }
+OUTCOME = "What came of it"  # as the page of an item says it
 TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Failed": "danger"}
 
 
@@ -66,11 +69,13 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     change_form_outer_after_template = "agents/delivery.html"
     buttons = {"again": ("integrations.change_delivery",)}
     fields = (
+        "activity",
         "received_at",
         "organisation",
         "account",
         "kind",
         "from_where",
+        "item",
         "source_id",
         "webhook_id",
         "state_label",
@@ -99,6 +104,15 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     def worked_through_by(self, delivery: Delivery) -> SafeString | str:
         turn = Turn.objects.filter(delivery=delivery).first()
         return format_html(LINK, turn_page.turn_link(turn.id), turn) if turn else "none"
+
+    @display(description="Activity")  # type: ignore[untyped-decorator]
+    def activity(self, delivery: Delivery) -> SafeString:
+        return format_html(LINK, page.link(delivery.organisation, delivery.id), OUTCOME)
+
+    @display(description="Item")  # type: ignore[untyped-decorator]
+    @once_a_row
+    def item(self, delivery: Delivery) -> SafeString | str:
+        return link_item(delivery.account_id, delivery.source_id)
 
     @display(description="Event as it was sent")  # type: ignore[untyped-decorator]
     def event(self, delivery: Delivery) -> SafeString:
@@ -194,11 +208,13 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
     search_fields = ("id", "conversation", "delivery")
     search_help_text = "The whole id of the turn, its conversation or its delivery"
     fields = (
+        "activity",
         "created_at",
         "organisation",
         "external_user_id",
         "kind",
         "conversation",
+        "item",
         "delivery",
         "principal",
         "state_label",
@@ -230,6 +246,17 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
             messages.warning(request, "It had ended already.")
         return redirect("admin:agents_turn_change", key)
 
+    @display(description="Activity")  # type: ignore[untyped-decorator]
+    def activity(self, turn: Turn) -> SafeString | str:
+        if turn.delivery_id is None and turn.kind not in (Turn.Kind.CHAT, Turn.Kind.REMINDER):
+            return "-"
+        return format_html(LINK, page.link(turn.organisation, turn.id), OUTCOME)
+
+    @display(description="Item")  # type: ignore[untyped-decorator]
+    @once_a_row
+    def item(self, turn: Turn) -> SafeString | str:
+        return link_item(turn.account_id, turn.item_source_id)
+
     @display(description="Cost")  # type: ignore[untyped-decorator]
     @once_a_row
     def cost(self, turn: Turn) -> SafeString:
@@ -257,6 +284,17 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and self.may_press(request, "stop"):
             context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
         return context
+
+
+def link_item(account_id: UUID | None, source_id: str) -> SafeString | str:
+    """The page of what was read in, if it was."""
+    if not (account_id and source_id):
+        return "-"
+    found = Item.objects.filter(account_id=account_id, source_id=source_id).only("title").first()
+    if not found:
+        return "-"
+    title = timeline.reveal(found.title) or "Untitled"
+    return format_html(LINK, reverse("admin:knowledge_item_change", args=[found.id]), title)
 
 
 def preformatted(text: str) -> SafeString:

@@ -122,6 +122,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     search_help_text = "The whole id of the approval, the action, the user or the turn"
     fields = ("account", "status", "action_id")
     readonly_fields = ("status",)
+    row_related = ("account__organisation",)
     change_form_outer_before_template = "guardrails/approval.html"
     actions = ("decide_selected",)
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -223,6 +224,8 @@ def office() -> Account:
     Message.objects.filter(turn=asked, role="user").update(content="What did Figma offer?")
     mail(mailbox(slug="elsewhere"), 5, title="Figma elsewhere")
     mail(account, 6, title="Figma filed", state="skipped", reason="own_action")
+    refusal = {"status": "refused", "reason": "target_not_listed", "type": "archive"}
+    turn(account, kind="trial", conversation=None, actions=[refusal])
     return account
 
 
@@ -253,6 +256,37 @@ def test_rows_are_chosen(operator: Client) -> None:
         assert [title for title, _ in outcomes(shown(operator, **query))] == titles, query
 
 
+def test_a_turn_a_delivery_and_an_item_lead_to_their_row_and_back(operator: Client) -> None:
+    account = office()
+    made = Delivery.objects.get(source_id="mail-1")
+    worked = Turn.objects.get(delivery=made)
+    asked = Turn.objects.get(kind="chat")
+    item = Item.objects.get(source_id="mail-1")
+    filed = Delivery.objects.get(source_id="mail-6")
+    for kind, key, title in (
+        ("agents_turn", worked.pk, "Offer from Figma"),
+        ("integrations_delivery", made.pk, "Offer from Figma"),
+        ("integrations_delivery", filed.pk, "Figma filed"),
+        ("knowledge_item", item.pk, "Offer from Figma"),
+        ("agents_turn", asked.pk, "What did Figma offer?"),
+    ):
+        page = reverse(f"admin:{kind}_change", args=[key])
+        text = operator.get(page).content.decode()
+        (link,) = re.findall(r'href="([^"]+)"[^>]*>What came of it<', text)
+        (row,) = rows(operator.get(unescape(link)))
+        assert row.title == title
+        assert page in dict(row.links).values()
+    item_page = reverse("admin:knowledge_item_change", args=[item.pk])
+    for kind, key in (("agents_turn", worked.pk), ("integrations_delivery", made.pk)):
+        page = reverse(f"admin:{kind}_change", args=[key])
+        assert f'href="{item_page}"' in operator.get(page).content.decode()
+    tried = turn(account, kind="trial", conversation=None)
+    page = reverse("admin:agents_turn_change", args=[tried.pk])
+    assert "What came of it" not in operator.get(page).content.decode()
+    elsewhere = Delivery.objects.get(source_id="mail-5")
+    assert rows(shown(operator, organisation="default", id=str(elsewhere.pk))) == []
+
+
 def test_what_cannot_be_read_breaks_nothing(operator: Client) -> None:
     office()
 
@@ -264,6 +298,7 @@ def test_what_cannot_be_read_breaks_nothing(operator: Client) -> None:
         ("words", "x" * 300),
         ("words", "\x00"),
         ("person", "nobody' OR 1=1"),
+        ("id", "1"),
     ):
         shown(operator, **{name: value})
 

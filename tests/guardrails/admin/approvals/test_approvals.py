@@ -71,6 +71,36 @@ def test_the_selection_becomes_a_page_of_cards(
     assert Approval.objects.filter(shown_at=None).count() == 0
 
 
+def test_a_card_leads_to_what_is_behind_it_and_nobody_where_they_may_not_look(
+    office: Office, client: Client, waiting: Approval
+) -> None:
+    turn_id = uuid4()
+    Approval.objects.update(turn_id=str(turn_id))
+    turn_page = reverse("admin:agents_turn_change", args=[turn_id])
+    activity = f"{reverse('admin:index')}?organisation={waiting.organisation.slug}&amp;id={turn_id}"
+    ledger = f"{reverse('admin:audit_executedagentaction_changelist')}?q={waiting.action_id}"
+    bea = log_in("bea", "view_approval", "change_approval")
+    for page, query in (
+        (at("change", waiting.pk), {}),
+        (at("batch"), {"ids": str(waiting.pk)}),
+    ):
+        seen, hidden = text(client.get(page, query)), text(bea.get(page, query))
+        for link in (turn_page, activity, ledger):
+            assert f'href="{link}"' in seen
+            assert f'href="{link}"' not in hidden
+    assert len(client.get(ledger).context["cl"].result_list) == 1
+
+
+def test_of_several_cards_the_long_part_is_folded_away(client: Client, waiting: Approval) -> None:
+    several = text(client.get(at("batch"), {"ids": str(waiting.pk)}))
+    alone = text(client.get(at("change", waiting.pk)))
+
+    assert "All of it: summary, type<" in several
+    assert "All of it" not in alone
+    assert several.index("Whom and what it reaches") < several.index("All of it")
+    assert several.index("All of it") < several.index("In full")
+
+
 def test_the_inbox_says_how_many_wait(client: Client, waiting: Approval) -> None:
     assert "1 question waits for a person" in text(client.get(at("changelist")))
     Approval.objects.update(state="rejected", decided_at=timezone.now())
