@@ -20,10 +20,10 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from statistics import median
@@ -42,6 +42,7 @@ from benchmarks.soak import MAILS, Visitors, described, memory
 
 MINUTES = float(os.environ.get("MINUTES", "60"))
 EVERY = 20.0
+ATTEMPTS_SECONDS = 600.0  # for recovery, which waits two minutes and runs every minute
 CHATS = cycle(
     (
         "What did John propose?",
@@ -80,13 +81,13 @@ class Traffic(Visitors):
             self.answered.append(asked_at)
 
     def approve(self, client: Any) -> None:
-        answer = client.get("/api/v1/approvals", params=USER)
+        answer = client.get("/api/v1/approvals", params=USER | {"state": "pending"})
         if answer.status_code != 200:
             self.counts[f"approvals {answer.status_code}"] += 1
             return
         for one in answer.json()[:3]:
             said = {**USER, "decision": "confirm", "digest": one["digest"]}
-            done = client.post(f"/api/v1/approvals/{one['id']}", json=said)
+            done = client.post(f"/api/v1/approvals/{one['id']}/decide", json=said)
             self.counts[f"approval {done.status_code}"] += 1
 
     def sync(self, client: Any) -> None:
@@ -180,6 +181,43 @@ def is_done(office: Office) -> bool:
         return False
 
 
+def end_attempts(office: Office) -> dict[str, Any]:
+    """How many attempts had no outcome when all else was done, and the seconds until recovery had
+    closed them; those that it left open, each with whose it is."""
+    began = time.monotonic()
+    at_first = left = load_open()
+    while left and time.monotonic() - began < ATTEMPTS_SECONDS:
+        time.sleep(1)
+        left = load_open()
+    performed = {call["idempotency_key"] for call in calls(office) if call["performed"]}
+    return {
+        "open_when_done": [described_attempt(one, performed) for one in at_first],
+        "closed_after_s": round(time.monotonic() - began, 1),
+        "left_open": [described_attempt(one, performed) for one in left],
+    }
+
+
+def load_open() -> Sequence[Any]:
+    from django.utils import timezone
+
+    from audit.ledger.selectors import open_attempts
+
+    return open_attempts(older_than=timezone.now() + timedelta(hours=2))
+
+
+def described_attempt(attempt: Any, performed: set[str]) -> dict[str, Any]:
+    from agents.models import Turn
+
+    turn = Turn.objects.filter(id=attempt.run_id).first() if attempt.run_id else None
+    return {
+        "action_type": attempt.action_type,
+        "trigger": attempt.trigger,
+        "at": f"{attempt.recorded_at:%H:%M:%S}",
+        "turn": turn.state if turn else "none",
+        "performed": attempt.idempotency_key in performed,
+    }
+
+
 def seconds_to(recoveries: list[Recovery], answered: list[float]) -> dict[str, Any]:
     from integrations.models import Delivery
 
@@ -268,6 +306,7 @@ def main() -> int:
             "writes": len(calls(office)),
             "all_done_after_s": round(time.monotonic() - began, 1),
             "heard": dict(sorted(traffic.counts.items())),
+            "attempts": end_attempts(office),
             "memory": held,
         }
         wrong = findings(office, traffic.arrived)

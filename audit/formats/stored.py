@@ -13,7 +13,11 @@ from audit.ledger import queries, vault
 from audit.ledger.chain import SALT_BYTES
 from audit.ledger.routing import LEDGER
 
-PAGE = 2000  # rows; two pages are held at a time
+# Two pages are held at a time, and what glibc was asked for at once it hardly gives back to the
+# system. So a page has as many rows as were about PAGE_BYTES in the last one; the first two, of
+# which nobody knows, have FIRST.
+PAGE, FIRST = 2000, 50  # rows, at most
+PAGE_BYTES = 1_000_000
 # An empty text is an empty cell, without quotation marks: what stands for NULL is another.
 LINES = """
 COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, {text.columns}
@@ -51,11 +55,12 @@ def pages(rows: queries.Rows, encoder: Encoder, *, tenant_id: UUID) -> Iterator[
     Raises audit.ledger.vault.Unreadable for a payload that is not its row's, and WrongVaultKey.
     """
     rows, text = rows.order_by("action_id", "id"), encoder.text
-    [page] = copied(first_page(rows, text))
-    stored, ahead = copied(*behind(rows, page, text)) or ([], [])
+    size = min(PAGE, FIRST)
+    [page] = copied(first_page(rows, text, size=size))
+    stored, ahead = copied(*behind(rows, page, text, size=size)) or ([], [])
     while page:
-        key = vault.keys.for_reading(tenant_id)
-        with Copies(connections[LEDGER], *behind(rows, ahead, text)) as copies:
+        key, size = vault.keys.for_reading(tenant_id), like(page, stored)
+        with Copies(connections[LEDGER], *behind(rows, ahead, text, size=size)) as copies:
             chunk = encoder.page(opened(page, by_row(stored), text, tenant_id, key))
         yield len(page), chunk
         page, (stored, ahead) = ahead, copies.answers or ([], [])
@@ -76,17 +81,23 @@ def copied(*statements: str) -> list[list[bytes]]:
     return copies.answers
 
 
-def behind(rows: queries.Rows, page: list[bytes], text: Text) -> tuple[str, ...]:
-    """The payloads of a page, and the page behind it; nothing where there is no page."""
+def like(page: list[bytes], stored: list[bytes]) -> int:
+    """How many rows like these, with their payloads, a page has."""
+    row_bytes = (sum(map(len, page)) + sum(map(len, stored))) // len(page)
+    return max(1, min(PAGE, PAGE_BYTES // row_bytes))
+
+
+def behind(rows: queries.Rows, page: list[bytes], text: Text, *, size: int) -> tuple[str, ...]:
+    """The payloads of a page, and the `size` rows behind it; nothing where there is no page."""
     if not page:
         return ()
     row_id, action_id, _ = page[-1].decode().split(text.delimiter, 2)
     later = rows.filter(action_id__gte=action_id).exclude(action_id=action_id, id__lte=row_id)
-    return contents(page, text), first_page(later, text)
+    return contents(page, text), first_page(later, text, size=size)
 
 
-def first_page(rows: queries.Rows, text: Text) -> str:
-    query, given = rows.values(*COLUMNS)[:PAGE].query.sql_with_params()
+def first_page(rows: queries.Rows, text: Text, *, size: int) -> str:
+    query, given = rows.values(*COLUMNS)[:size].query.sql_with_params()
     return lines(query, given, text, order="a.action_id, a.id")
 
 

@@ -14,6 +14,8 @@ from integrations.models import Account
 
 log = logging.getLogger(__name__)
 GIVE_UP_AFTER = timedelta(hours=24)
+# Who had a call fail and goes on with it does so at once, or when the lease of a dead process ends.
+LEFT_AFTER = timedelta(minutes=4)
 # Longer than a provider call takes with all its repeats, so that calls under way are left alone.
 SETTLED_AFTER_SECONDS = 120.0
 
@@ -24,9 +26,10 @@ def recover_open_attempts(
     """Ask the provider about attempts without an outcome; how many were closed.
 
     What the provider performed is closed as succeeded. What it did not perform is left to
-    the caller's retry (`execute` with the same id) for a day, and is then closed as unknown,
-    for a person to look at. So is what belongs to an account that is gone. A provider that cannot
-    tell is asked again when it said; after a day a person is asked instead, by an incident.
+    the caller's retry (`execute` with the same id) for LEFT_AFTER, and is then closed as failed,
+    with the proof; a retry may follow still. What belongs to an account that is gone is closed as
+    unknown, for a person to look at. A provider that cannot tell is asked again when it said; after
+    a day a person is asked instead, by an incident.
     """
     # Confirmed approvals may be older: `approvals.finish_confirmed` goes on with those.
     closed, since = 0, now - 2 * GIVE_UP_AFTER
@@ -52,8 +55,9 @@ def _recover(attempts: Sequence[Recorded], *, now: datetime) -> Iterator[bool]:
         named = settling.asked_again_at(recorded(attempt.action_id), attempt.attempt_no)
         if named is not None and now < named and not give_up:
             continue
+        is_left = attempt.recorded_at < now - LEFT_AFTER
         try:
-            yield settling.recover(attempt, account, give_up=give_up) is not None
+            yield settling.recover(attempt, account, is_left=is_left, give_up=give_up) is not None
         except ProviderError as error:
             log.warning(
                 "guardrails.recovery_waits action=%s code=%s", attempt.action_id, error.code

@@ -76,20 +76,28 @@ def succeeded(
     return replace(done, left=answer) if isinstance(answer, Mapping) else done
 
 
-def recover(attempt: Recorded, account: AccountRef | None, *, give_up: bool) -> ActionResult | None:
+def recover(
+    attempt: Recorded, account: AccountRef | None, *, is_left: bool, give_up: bool
+) -> ActionResult | None:
     """Close an open attempt as the provider says it went; never performs anything. One that came to
-    nothing is left open where a further attempt may follow. With `give_up` an attempt of which the
-    provider knows nothing is closed as unknown, and one of which it cannot tell becomes a question
-    to a person; without, both are left open and the answer is None. Raises ProviderError."""
+    nothing is left open where a further attempt may follow, until it `is_left` by its caller: then
+    it is closed as interrupted, behind which a further one may follow still. With `give_up` an
+    attempt of which nobody can be asked is closed as unknown, and one of which the provider cannot
+    tell becomes a question to a person; without, both are left open and the answer is None. Raises
+    ProviderError."""
     found = _evidence(account, attempt.idempotency_key) if account else None
     entry = outcomes.reopened(attempt, actor_type="recovery")
     if isinstance(found, Performed):
         return succeeded(entry, found.response, performed_at=found.at)
-    if account and isinstance(found, NotPerformed) and not _is_repeatable(entry, account):
+    if account and isinstance(found, NotPerformed):
+        is_repeatable = _is_repeatable(entry, account)
+        if is_repeatable and not is_left:
+            return None
+        may_follow = is_repeatable and attempt.attempt_no < MAX_ATTEMPTS
         return close(
             entry,
             status="failed",
-            reason=outcomes.failure(None),
+            reason=INTERRUPTED if may_follow else outcomes.failure(None),
             error_code=INTERRUPTED,
             payload={"proved_by": found.proof},
         )

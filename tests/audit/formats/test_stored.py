@@ -83,6 +83,23 @@ def test_a_page_that_cannot_be_encoded_leaves_nothing_open(
     assert len(row_ids(tenant_id)) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", [2, 2, 10, 6]), ("é" * 10_000, [2, 2, 4, 4, 4, 4])],
+    ids=["small rows", "rows of 20 KB"],
+)
+def test_a_page_has_as_many_rows_as_its_bytes_permit(
+    monkeypatch: pytest.MonkeyPatch, text: str, expected: list[int]
+) -> None:
+    monkeypatch.setattr(stored, "PAGE", 10)
+    monkeypatch.setattr(stored, "FIRST", 2)
+    monkeypatch.setattr(stored, "PAGE_BYTES", 100_000)
+    tenant_id = uuid4()
+    for _ in range(10):
+        append_action(tenant_id=tenant_id, payload={"text": text})
+    assert [number for number, _ in pages(tenant_id, Csv())] == expected
+
+
 def test_a_statement_that_fails_raises_and_the_connection_stays_usable() -> None:
     good = "COPY (SELECT 1) TO STDOUT"
     copies = Copies(connections["ledger"], good, "COPY (SELECT 1 / 0) TO STDOUT", good)

@@ -38,16 +38,26 @@ def test_what_it_did_not_perform_is_left_to_the_callers_retry(office: Office) ->
     assert execute(request).status == "succeeded"
 
 
-def test_after_a_day_an_attempt_nobody_knows_of_is_closed_for_a_person(office: Office) -> None:
+@pytest.mark.parametrize("later", [timedelta(minutes=4, seconds=1), DAY])
+def test_what_nobody_goes_on_with_is_closed_by_the_providers_proof_that_it_did_nothing(
+    office: Office, later: timedelta
+) -> None:
     request = interrupted(office, after_effect=False)
 
-    recover(request, later=DAY)
+    recover(request, later=later)
 
     last = recorded(request.action_id)[-1]
-    assert (last.status, last.decision_reason) == ("unknown", "unresolved")
-    result = execute(request)
-    assert (result.status, result.reason) == ("unknown", "unresolved")
+    assert (last.phase, last.status, last.decision_reason) == ("outcome", "failed", "interrupted")
+    assert last.payload["proved_by"] == "The data service knows no operation of this key."
     assert office.calls() == []
+    assert execute(request).status == "succeeded"
+    assert [(row.phase, row.attempt_no) for row in recorded(request.action_id)] == [
+        ("attempt", 1),
+        ("outcome", 1),
+        ("attempt", 2),
+        ("outcome", 2),
+    ]
+    assert len(office.calls()) == 1
 
 
 def test_an_account_that_is_gone_leaves_its_attempt_to_a_person(office: Office) -> None:
