@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from guardrails.words.moments import YEARS
 from guardrails.words.spots import Spot
 
 Days = frozenset[date]
 ORDINALS = frozenset({"st", "nd", "rd", "th", "er", "º", "°"})
-YEARS = range(1970, 2200)
 
 
 class Named(NamedTuple):

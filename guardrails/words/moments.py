@@ -7,6 +7,7 @@ from guardrails.facts.phrases import phrase
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+YEARS = range(1970, 2200)  # what no zone and no “next month” leads out of what Python can count
 
 
 def zone_of(name: str) -> tzinfo | None:
@@ -18,11 +19,11 @@ def zone_of(name: str) -> tzinfo | None:
 
 
 def instant(value: str) -> datetime | None:
-    """The moment that a text in ISO 8601 names, in UTC; None where it names none."""
+    """The moment that a text in ISO 8601 names, in UTC; None where it names none of these years."""
     try:
         at = datetime.fromisoformat(value) if 16 <= len(value) <= 40 else None
-        return at.astimezone(UTC) if at and at.tzinfo else None
-    except (ValueError, OverflowError):
+        return at.astimezone(UTC) if at and at.tzinfo and at.year in YEARS else None
+    except ValueError:
         return None
 
 

@@ -190,3 +190,24 @@ def test_a_time_that_the_words_do_not_say_is_never_found(parts: list[str], glue:
 def test_only_so_many_times_are_read() -> None:
     for text in ("9-" * 1_000, "de la " * 1_000, "Friday at 12 " * 1_000, "1." * 1_000):
         assert len(heard(text).times) < times.MOST_PIECES * 4
+
+
+@given(
+    minute=st.sampled_from(("9999-12-31T23:59", "0001-01-01T00:00")),
+    offset=st.integers(-14, 14),
+    zone=st.timezone_keys(),
+    words=st.sampled_from(("tomorrow at 9", "last Friday", "in 3 weeks", "5 Jan", "9999-12-31")),
+    past=st.booleans(),
+)
+def test_words_said_at_the_end_of_time_are_read_without_raising(
+    minute: str, offset: int, zone: str, words: str, past: bool
+) -> None:
+    at = f"{minute}{offset:+03d}:00"
+    times.read(words, said_at=at, zone=zone, past=past)
+    times.days_named(words, said_at=at, zone=zone)
+
+
+def test_what_is_said_outside_the_years_that_count_is_not_read() -> None:
+    for year, days in ((1969, 0), (1970, 1), (2199, 1), (2200, 0), (9999, 0)):
+        said = times.read("today", said_at=f"{year}-12-31T09:00:00Z", zone="Europe/Berlin")
+        assert len(said.days) == days
