@@ -29,6 +29,7 @@ from aiosmtpd.controller import Controller
 
 from tests.imap_server import certificate
 from tests.mail_world import Sink
+from tests.ports import free_port
 
 USER, ADDRESS, PASSWORD = "nora", "nora@office.test", "open-sesame"
 UID = "uid@office.test"
@@ -174,8 +175,8 @@ def running_calendar_server(name: str) -> Iterator[CalendarServer]:
 def _served(folder: Path, name: str) -> Iterator[CalendarServer]:
     # Xandikos makes one of its own where less is left.
     certificate(folder, "dav.office.test", days=60)
-    port, sink = _free_port(), Sink()
-    controller = Controller(sink, hostname="127.0.0.1", port=_free_port())
+    port, sink = free_port(), Sink()
+    controller = Controller(sink, hostname="127.0.0.1", port=free_port())
     controller.start()
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -229,12 +230,6 @@ def _command(folder: Path, name: str, port: int, *, mail: int) -> list[str]:
         *("--imip-send", "smtp", "--smtp-host", "127.0.0.1", "--smtp-port", str(mail)),
         *("--smtp-encryption", "none", "--smtp-from", "calendar@office.test"),
     ]
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _await(server: "subprocess.Popen[bytes]", folder: Path, port: int) -> None:

@@ -24,7 +24,8 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from tests.imap_server import certificate
-from tests.mail_world import DOMAIN, PASSWORD, SECONDS, MailWorld, Sink, await_port, free_port
+from tests.mail_world import DOMAIN, PASSWORD, SECONDS, MailWorld, Sink, await_port
+from tests.ports import free_port
 
 # Where `.ci/cyrus` unpacks it.
 _PLACES = (

@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 
 from tests.imap_server import certificate
-from tests.mail_world import SECONDS, await_port, free_port
+from tests.mail_world import SECONDS, await_port
+from tests.ports import free_port
 
 USER, ADDRESS, PASSWORD = "nora", "nora@office.test", "open-sesame"
 needs_files = pytest.mark.skipif(

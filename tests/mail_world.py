@@ -29,6 +29,7 @@ from aiosmtpd.controller import Controller
 from imapclient import IMAPClient  # type: ignore[import-untyped]
 
 from tests.imap_server import certificate
+from tests.ports import free_port
 
 DOMAIN = "office.test"
 PASSWORD = "open-sesame"
@@ -261,12 +262,6 @@ def _users(folder: Path) -> dict[str, Any]:
     group = __import__("grp").getgrgid(os.getgid()).gr_name
     names = {"login": own, "internal": own, "group": group}
     return {**names, "uid": os.getuid(), "gid": os.getgid()}
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def await_port(name: str, server: "subprocess.Popen[bytes]", log: Path, port: int) -> None:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.mail_world import await_port, free_port
+from tests.mail_world import await_port
 from tests.mcp_server import running_tracker, said, tool
+from tests.ports import free_port
 
 Moment = Literal["before the effect", "after the effect"]
 DIED = 9

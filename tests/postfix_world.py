@@ -28,9 +28,9 @@ from tests.mail_world import (
     SECONDS,
     MailWorld,
     await_port,
-    free_port,
     running_mail_world,
 )
+from tests.ports import free_port
 
 DAEMONS = Path("/usr/lib/postfix/sbin")
 

@@ -26,7 +26,8 @@ import httpx
 import pytest
 
 from tests.imap_server import certificate
-from tests.mail_world import await_port, free_port
+from tests.mail_world import await_port
+from tests.ports import free_port
 
 LOGIN, ADDRESS, QUEUE = "nora", "nora@office.test", "General"
 OTHER, OTHERS_ADDRESS = "tom", "tom@office.test"

@@ -1,7 +1,6 @@
 """A receiver of webhooks that checks each signature and keeps what it got."""
 
 import contextlib
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -71,9 +70,3 @@ def running_receiver() -> Iterator[Receiver]:
     with serving(receiver.app()) as origin:
         receiver.url = f"{origin}/webhooks"
         yield receiver
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

@@ -8,8 +8,9 @@ from sandbox.data_service.delivery import SIDE_BY_SIDE, Delivery
 from sandbox.data_service.faults import Faults, FaultSettings
 from sandbox.data_service.settings import Settings
 from sandbox.data_service.store import Store
+from tests.ports import free_port
 from tests.sandbox.data_service.client import Client, mail
-from tests.sandbox.data_service.receiver import Receiver, free_port
+from tests.sandbox.data_service.receiver import Receiver
 from tests.sandbox_server import running_sandbox, serving
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.ports import free_port
 from tests.sandbox.data_service.client import Client, error
-from tests.sandbox.data_service.receiver import SECRET, Receiver, free_port
+from tests.sandbox.data_service.receiver import SECRET, Receiver
 from tests.sandbox_server import RunningSandbox
 
 ISSUE = {"project_key": "PROJ", "type": "task", "summary": "Once"}

@@ -9,7 +9,7 @@ from sandbox.data_service import Settings, SettingsError
 from sandbox.data_service.listening import listening_on
 from sandbox.data_service.settings import settings_from
 from sandbox.data_service.store import Store
-from tests.sandbox.data_service.receiver import free_port
+from tests.ports import free_port
 
 COMPLETE = {
     "SANDBOX_PORT": "8099",
