@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.cut_servers import SECONDS, Servers
 from benchmarks.database import own_database  # after the path
 from benchmarks.kills import forked
-from benchmarks.write_plans import FOLDER, KINDS, SENDING, Write
+from benchmarks.write_plans import FOLDER, KINDS, LABEL, SENDING, Write
 
 WRITES = int(os.environ.get("ONCE", "2000"))
 # A worker mostly waits: for answers that were swallowed.
@@ -209,7 +209,9 @@ class Held:
 def _is_so(kind: str, folder: str, flags: frozenset[bytes]) -> bool:
     if kind == "mark_read":
         return b"\\Seen" in flags
-    return folder == {"archive": "Archive", "trash_email": "Trash"}[kind]
+    if kind == "classify":
+        return LABEL.encode() in flags
+    return folder == {"archive": "Archive", "move_email": FOLDER, "trash_email": "Trash"}[kind]
 
 
 def look(servers: Servers) -> Held:
@@ -233,7 +235,9 @@ def look(servers: Servers) -> Held:
 
 def look_into(world: Any, address: str, keys: Counter[str], places: Any) -> None:
     with world.client(address) as client:
-        for folder in ("INBOX", "Archive", "Trash", "Drafts"):
+        for folder in ("INBOX", "Archive", FOLDER, "Trash", "Drafts"):
+            if not client.folder_exists(folder):
+                continue
             client.select_folder(folder, readonly=True)
             wanted = ["FLAGS", "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-REMIT-ACTION)]"]
             uids = client.search()

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 TOM = "tom@office.test"
-MAIL = ("archive", "mark_read", "trash_email", "draft")
+MAIL = ("archive", "mark_read", "classify", "move_email", "trash_email", "draft")
 SENDING = ("send_email", "forward_email")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "imap": MAIL,
@@ -18,13 +18,14 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "webdav": ("create_document", "append_document", "move_document"),
     "trackers": ("create_jira_task", "update_jira_task", "comment_jira_task"),
 }
-FOLDER = "Clients"
+FOLDER, LABEL = "Clients", "client"
 # Of mails: the deciles of 2,635 real ones.
 CHARS = (1100, 1400, 2200, 2700, 3000, 3400, 3800, 4400, 5900)
 # What each kind of action may reach.
 REACH = {
     "recipient": ("send_email", "forward_email", "draft"),
-    "folder": ("create_document", "move_document"),
+    "folder": ("create_document", "move_document", "move_email"),
+    "label": ("classify",),
     "project": KINDS["trackers"],
 }
 
@@ -61,7 +62,8 @@ def make_account(
     )
     reached = {
         "recipient": (TOM, TOM),
-        "folder": (f"folder:{FOLDER}", f"/{FOLDER}"),
+        "folder": (f"folder:{FOLDER}", FOLDER if row.kind == "mail" else f"/{FOLDER}"),
+        "label": (LABEL, LABEL),
         "project": project_of(row),
     }
     for kind in sorted({kind for kinds in KINDS.values() for kind in kinds}):
@@ -102,14 +104,18 @@ def plan_mail(world: Any, row: Any, count: int, *, of: Container[str]) -> Iterat
     from integrations.accounts import reads
 
     kinds = [kind for name in ("imap", "smtp") if name in of for kind in KINDS[name]]
-    for number in range(count):
+    for number in range(count + 1):
         world.deliver(
             row.address,
             f"From: {TOM}\r\nTo: {row.address}\r\nSubject: Offer {number}\r\n"
             f"Message-ID: <{number}.{row.external_user_id}@office.test>\r\n"
             f"Date: Mon, 09 Mar 2026 10:00:00 +0100\r\n\r\nHello {number}.\r\n".encode(),
         )
-    mails = everything(reads.reader(row.ref()))
+    with world.client(row.address) as client:
+        client.create_folder(FOLDER)
+        client.select_folder("INBOX")
+        client.add_flags(client.search()[-1:], [LABEL], silent=True)  # a label is one in use
+    mails = [one for one in everything(reads.reader(row.ref())) if LABEL not in one.labels]
     for number, mail in enumerate(mails):
         kind: str = kinds[number % len(kinds)]
         body = f"Answer {number}. ".ljust(CHARS[number % len(CHARS)], "x")
@@ -118,6 +124,8 @@ def plan_mail(world: Any, row: Any, count: int, *, of: Container[str]) -> Iterat
             "send_email": text,
             "forward_email": {"email_id": mail.id, "to": [TOM], "body": "See below."},
             "draft": {**text, "reply_to_id": mail.id},
+            "classify": {"email_id": mail.id, "label_id": LABEL},
+            "move_email": {"email_id": mail.id, "folder_id": f"folder:{FOLDER}"},
         }.get(kind, {"email_id": mail.id})
         yield Write(
             action_id=uuid7(),
