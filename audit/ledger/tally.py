@@ -1,5 +1,6 @@
 """What is in the ledger of one organisation and period, counted by the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from django.db.models import Count, F, Value
 
 from audit.contracts import CLOCKS_APART, Filters
 from audit.ledger import ids, queries
+from audit.ledger.months import Month
 from audit.ledger.routing import LEDGER
 
 SAMPLE = 1000
@@ -72,6 +74,19 @@ FROM (
     ) - s.recorded_at) AS lag
     FROM sealed s WHERE number %% greatest(1, total / %(sample)s) = 0
 ) AS lags WHERE lag IS NOT NULL
+"""
+MONTHS = """
+SELECT month.number - 1,
+       count(*) FILTER (WHERE phase = 'outcome' AND status IN ('succeeded', 'noop')),
+       count(*) FILTER (WHERE phase = 'blocked'),
+       count(*) FILTER (WHERE phase = 'outcome' AND status = 'failed'),
+       count(DISTINCT approval_id) FILTER (
+           WHERE phase = 'control' AND status = 'waiting' AND decision_reason <> 'held')
+FROM unnest(%(lo)s::uuid[], %(hi)s::uuid[]) WITH ORDINALITY AS month (lo, hi, number)
+JOIN audit_action a ON a.tenant_id = %(tenant)s
+    AND a.action_id >= month.lo AND a.action_id < month.hi
+WHERE action_type NOT LIKE 'ledger.%%' AND status <> 'recorded'
+GROUP BY 1
 """
 # One statement for all of them, each of which has one row.
 FIGURES = "SELECT * FROM " + ", ".join(  # noqa: S608  # constants
@@ -168,6 +183,35 @@ def count_period(*, tenant_id: UUID, since: datetime, until: datetime) -> Tally:
         lag_p99=_round(lag_p99),
         lag_measured=measured,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonthTally:
+    """How many attempts of a month were done (or already so), refused and failed, and how many
+    questions people were asked."""
+
+    done: int = 0
+    refused: int = 0
+    failed: int = 0
+    asked: int = 0
+
+
+def count_months(*, tenant_id: UUID, months: Sequence[Month]) -> dict[Month, MonthTally]:
+    """What was asked for in each of these months. One statement."""
+    bounds = [month.bounds for month in months]
+    given: dict[str, Any] = {
+        "tenant": tenant_id,
+        "lo": [ids.floor(since) for since, _ in bounds],
+        "hi": [ids.floor(until) for _, until in bounds],
+    }
+    found = dict.fromkeys(months, MonthTally())
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute(MONTHS, given)
+        for number, done, refused, failed, asked in cursor.fetchall():
+            found[months[number]] = MonthTally(
+                done=done, refused=refused, failed=failed, asked=asked
+            )
+    return found
 
 
 def _fetch(statement: str, given: dict[str, Any]) -> tuple[Any, ...]:

@@ -119,7 +119,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     list_disable_select_all = False
     ordering = (WAITING_FIRST.asc(), "-created_at")
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
-    search_help_text = "The whole id of the approval, the action, the user or the turn"
+    search_help_text = "Words of what waits, or the whole id of an approval, action, user or turn"
     fields = ("account", "status", "action_id")
     readonly_fields = ("status",)
     row_related = ("account__organisation",)
@@ -147,6 +147,19 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
             like=ArraySubquery(waiting.values(one=JSONObject(id="id", description="description")))
         )
         return found
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """What has the id, and of what waits that which has all of the words."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        words = search_term.split()
+        if not words:
+            return found, may_repeat
+        has_words = Q(state=Approval.State.PENDING)
+        for word in words:
+            has_words &= Q(description__icontains=word)
+        return found | queryset.filter(has_words), may_repeat
 
     def _is_folded(self, request: HttpRequest) -> bool:
         place = request.resolver_match

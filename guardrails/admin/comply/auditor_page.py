@@ -23,6 +23,7 @@ from audit.ledger.months import Month
 from audit.models import Checkpoint
 from audit.seals.progress import load_progress
 from audit.verification import verify
+from guardrails.admin.comply import year_plot
 from guardrails.comply import evidence, health
 from integrations.models import Account, Organisation
 from integrations.web.admin_pages import choose_organisation, operator
@@ -99,13 +100,15 @@ def auditor_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponseB
 
 def _about(organisation: Organisation, period: Period) -> dict[str, Any]:
     found = health.health(organisation.id, month=period.month) if period.month else None
+    months = _months()
     newest = Checkpoint.objects.filter(tenant_id=organisation.id).order_by("-size")
     return {
         "sentences": found.sentences if found else (),
         "sealing": load_progress(organisation.id),
         "verified": verify.find_last(organisation.id, now=timezone.now()),
         "key": newest.values_list("verifier_key", flat=True).first() or "",
-        "months": _months(),
+        "months": months,
+        "year": year_plot.draw(organisation, months[:12]),
         "evidence": evidence.load_map(
             since=period.first.isoformat(), until=(period.last + timedelta(days=1)).isoformat()
         ),

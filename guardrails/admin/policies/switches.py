@@ -48,6 +48,15 @@ class Line:
     flippable: bool = True  # by those who may flip switches at all
 
 
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Switches of one sort. Those that people rarely look for are folded away while they run."""
+
+    title: str
+    lines: list[Line]
+    is_open: bool = True
+
+
 @admin.register(KillSwitch)
 class SwitchAdmin(ReadOnlyAdmin):
     """The list is one page with every switch; a row is the history of one throw."""
@@ -71,6 +80,10 @@ class SwitchAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         organisations, chosen = choose_organisation(request)
         query = request.GET.get("q", "").replace("\0", "").strip()
+        everything = _line(
+            "Everything", Scope(), _thrown(None), flippable=not is_bound(request.user)
+        )
+        groups = _groups(chosen, query) if chosen else []
         context = {
             **self.admin_site.each_context(request),
             "title": "Stop",
@@ -78,10 +91,9 @@ class SwitchAdmin(ReadOnlyAdmin):
             "organisation": chosen,
             "query": query,
             "may_flip": may_flip(request),
-            "everything": _line(
-                "Everything", Scope(), _thrown(None), flippable=not is_bound(request.user)
-            ),
-            "groups": _groups(chosen, query) if chosen else [],
+            "everything": everything,
+            "groups": groups,
+            "all_is_stopped": everything.thrown or (groups and groups[0].lines[0].thrown),
         }
         return TemplateResponse(request, "guardrails/switches.html", context)
 
@@ -186,8 +198,8 @@ def _thrown(organisation: Organisation | None) -> list[KillSwitch]:
     return list(rows.filter(organisation=organisation))
 
 
-def _groups(organisation: Organisation, query: str) -> list[tuple[str, list[Line]]]:
-    """Every switch of one organisation, by what it stops. Two queries."""
+def _groups(organisation: Organisation, query: str) -> list[Group]:
+    """Every switch of one organisation, by what it stops: the whole first. Two queries."""
     thrown = _thrown(organisation)
     key = organisation.id
     accounts = Account.objects.filter(organisation=organisation)
@@ -199,38 +211,38 @@ def _groups(organisation: Organisation, query: str) -> list[tuple[str, list[Line
         accounts.order_by("-paused", "external_user_id", "source")[:ACCOUNTS_SHOWN],
         key=lambda row: (not row.paused, row.external_user_id, row.source),
     )
+    folded = {
+        "Actions": [
+            _line(title, Scope(organisation_id=key, action_type=name), thrown)
+            for name, title in registry.action_choices()
+        ],
+        "Connectors": [
+            _line(title, Scope(organisation_id=key, source=name), thrown)
+            for name, title in source_choices()
+        ],
+        "Accounts": [
+            _line(str(row), Scope(organisation_id=key, account_id=row.id), thrown) for row in rows
+        ],
+    }
     return [
-        (
-            "Organisation",
-            [_line(f"All of {organisation.name}", Scope(organisation_id=key), thrown)],
+        Group(
+            title="Organisation",
+            lines=[_line(f"All of {organisation.name}", Scope(organisation_id=key), thrown)],
         ),
-        (
-            "What it does to others",
-            [
+        Group(
+            title="What it does to others",
+            lines=[
                 _line(EFFECTS[name], Scope(organisation_id=key, effect=name), thrown)
                 for name in EFFECTS
             ],
         ),
-        (
-            "Actions",
-            [
-                _line(title, Scope(organisation_id=key, action_type=name), thrown)
-                for name, title in registry.action_choices()
-            ],
-        ),
-        (
-            "Connectors",
-            [
-                _line(title, Scope(organisation_id=key, source=name), thrown)
-                for name, title in source_choices()
-            ],
-        ),
-        (
-            "Accounts",
-            [
-                _line(str(row), Scope(organisation_id=key, account_id=row.id), thrown)
-                for row in rows
-            ],
+        *(
+            Group(
+                title=title,
+                lines=lines,
+                is_open=any(line.thrown for line in lines) or (title == "Accounts" and query != ""),
+            )
+            for title, lines in folded.items()
         ),
     ]
 

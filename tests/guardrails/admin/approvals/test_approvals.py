@@ -125,7 +125,10 @@ def test_like_actions_are_one_row_until_somebody_searches_for_one_of_them(
     found = text(client.get(at("changelist"), {"q": str(other.pk)}))
     assert ">Create a task in PROJ</a>" in found
     assert "“Payment”" in found
+    assert rows_of(client.get(at("changelist"), {"q": "payMENT task"})) == {other.pk}
+    assert rows_of(client.get(at("changelist"), {"q": "payment nothing"})) == set()
     Approval.objects.filter(pk=waiting.pk).update(state="rejected", decided_at=timezone.now())
+    assert rows_of(client.get(at("changelist"), {"q": "User Auth"})) == set()
     assert "actions: Create a task" not in text(client.get(at("changelist")))
 
 

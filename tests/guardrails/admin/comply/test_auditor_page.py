@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +18,7 @@ from guardrails.admin.comply import auditor_page
 from guardrails.execute.executor import execute
 from integrations.models import Organisation
 from tests.audit import sealed
+from tests.audit.entries import append_action
 from tests.clients import log_in, read_page
 from tests.guardrails.office import Office
 
@@ -40,6 +42,34 @@ def test_the_last_month_is_chosen_and_covered_in_words(office: Office, client: C
     days = f"--since {last.first} --until {Month.of(timezone.now()).first}"
     assert f"manage.py export_bundle {days} --output evidence.zip" in text
     assert "Not shown: rights of people: see below" in text
+
+
+def test_a_year_is_drawn_by_month_and_its_bars_open_the_month(
+    office: Office, client: Client
+) -> None:
+    caches["quick"].clear()
+    office.permit("archive")
+    execute(office.request("archive", {"email_id": office.receive()}))
+    execute(office.request("nothing", {}))
+    elsewhere = Organisation.objects.create(slug="elsewhere", name="Elsewhere")
+    append_action(tenant_id=elsewhere.pk)
+
+    page = client.get(reverse(ADDRESS), {"organisation": office.organisation.slug})
+
+    year = page.context["year"]
+    now = Month.of(timezone.now())
+    title = f"{now.first:%B %Y}: 1 done, 1 refused, 0 failed; people asked: 0"
+    assert [one["title"] for one in year["months"] if one["bars"]] == [title]
+    assert year["months"][-1]["title"] == title
+    assert len(year["months"]) == 12
+    assert year["totals"] == [("done", 1), ("refused", 1), ("failed", 0)]
+    assert [(bar.part, bar.y, bar.height) for bar in year["months"][-1]["bars"]] == [
+        ("done", "50.00", "50.00"),
+        ("refused", "0.00", "50.00"),
+    ]
+    opened = client.get(year["months"][-1]["link"])
+    assert opened.context["period"].month == now
+    assert title in opened.content.decode()
 
 
 def test_a_bundle_of_days_is_checked_with_the_key_of_the_page(

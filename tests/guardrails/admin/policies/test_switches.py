@@ -50,6 +50,25 @@ def test_every_switch_has_a_button_with_a_name(office: Office, client: Client) -
     assert text.count("csrfmiddlewaretoken") >= len(names)
 
 
+def test_what_people_rarely_look_for_is_folded_away_until_something_of_it_is_stopped(
+    office: Office, client: Client
+) -> None:
+    def opened(text: str) -> list[bool]:
+        found = re.findall(r"<details( open)?><summary[^>]*><h2", text)
+        return [bool(one) for one in found]
+
+    assert opened(page(client, office)) == [False, False, False]
+    assert opened(page(client, office, q="Lindq")) == [False, False, True]
+    flip(client, office, action_type="archive")
+    text = page(client, office)
+    assert opened(text) == [True, False, False]
+    assert "stopped with all" not in text
+    flip(client, office)
+    text = page(client, office)
+    assert "stopped with all" in text
+    assert ">running<" not in re.sub(r"\s+", "", text)
+
+
 def test_who_stops_need_not_say_why_and_who_lets_run_must(office: Office, client: Client) -> None:
     flip(client, office, why="  ")
     assert KillSwitch.objects.get().why == "no reason was given"
