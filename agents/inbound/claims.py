@@ -66,23 +66,34 @@ WITH ended AS (
 """  # noqa: S608  # only constants
 # Fairly: first one of each account that has none at work, and of its senders one each. So nobody's
 # flood, however slowly it is read, keeps others waiting for more than what is at work.
+_RANKED = """
+    SELECT *, row_number() OVER (
+        PARTITION BY account_id ORDER BY state DESC, of_sender, received_at) AS place
+    FROM (
+        SELECT id, account_id, state, size, received_at, row_number() OVER (
+            PARTITION BY account_id, sender ORDER BY state DESC, received_at) AS of_sender
+        FROM integrations_delivery WHERE state = 'running' OR state = 'queued' AND reason = ''
+    ) of_senders
+"""
+# Locked one after the other, by their ids, until there are enough: as a join it would look through
+# all that wait for each that waits, where the server has not yet learned how many these are.
 _LANE = f"""
-    (SELECT it.id FROM integrations_delivery it JOIN (
-        SELECT id, row_number() OVER (
-            PARTITION BY account_id ORDER BY state DESC, of_sender, received_at) AS place
-        FROM (
-            SELECT id, account_id, state, received_at, row_number() OVER (
-                PARTITION BY account_id, sender ORDER BY state DESC, received_at) AS of_sender
-            FROM integrations_delivery WHERE state = 'running' OR state = 'queued' AND reason = ''
-        ) of_senders
-    ) ranked ON ranked.id = it.id
-    WHERE it.state = 'queued' AND it.reason = '' AND it.size {{beside}} %(large)s AND {_NOT_HELD}
-    ORDER BY ranked.place, it.received_at LIMIT {{most}} FOR UPDATE OF it SKIP LOCKED)
+    SELECT taken.id FROM (
+        SELECT it.id FROM ranked it
+        WHERE it.state = 'queued' AND it.size {{beside}} %(large)s AND {_NOT_HELD}
+        ORDER BY it.place, it.received_at
+    ) one, LATERAL (
+        SELECT it.id FROM integrations_delivery it
+        WHERE it.id = one.id AND it.state = 'queued' AND it.reason = ''
+        FOR UPDATE SKIP LOCKED
+    ) taken
+    LIMIT {{most}}
 """  # noqa: S608  # only constants
 _CLAIM_QUEUED = _CLAIM.format(
     chosen=f"""
-    WITH small AS {_LANE.format(beside="<=", most="%(most)s")},
-    large AS {_LANE.format(beside=">", most="%(most_large)s")}
+    WITH ranked AS ({_RANKED}),
+    small AS ({_LANE.format(beside="<=", most="%(most)s")}),
+    large AS ({_LANE.format(beside=">", most="%(most_large)s")})
     SELECT id FROM small UNION ALL SELECT id FROM large LIMIT %(most)s
 """  # noqa: S608  # only constants
 )

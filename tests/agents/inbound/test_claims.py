@@ -1,10 +1,12 @@
-"""Whose delivery is taken next."""
+"""Whose delivery is taken next, and what it costs to find it."""
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from agents.inbound import claims
@@ -53,6 +55,38 @@ def test_a_flood_keeps_no_other_sender_and_no_other_account_waiting() -> None:
     arrive(omar, "bob again", "bob@a.example")
     assert take(2) == ["ann again", "bob again"]
     assert take(8) == ["eve-3", "eve-4", "eve-5"]
+
+
+def test_a_claim_looks_at_each_that_waits_a_few_times_however_many_they_are() -> None:
+    """The server knows no more of the table here than in the first minute of a flood."""
+    maya, waiting = account(), 150
+    for number in range(waiting):
+        arrive(maya, f"mail-{number}", f"{number}@a.example")
+    looked: list[float] = []
+
+    def explain(execute: Callable[..., Any], sql: str, given: Any, many: bool, context: Any) -> Any:
+        execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", given, many, context)
+        [(plan,)] = context["cursor"].fetchall()
+        looked.append(sum(map(_rows, _nodes(plan[0]["Plan"]))))
+        return None
+
+    with connection.execute_wrapper(explain):
+        assert take(8) == []
+
+    [rows] = looked
+    assert waiting < rows < 20 * waiting
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from _nodes(below)
+
+
+def _rows(node: dict[str, Any]) -> float:
+    """How many rows it looked at, those included that did not fit."""
+    found = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter")
+    return float(sum(node.get(name, 0) for name in found) * node["Actual Loops"])
 
 
 def test_the_mail_of_a_process_that_died_with_its_clock_ahead_is_free_when_its_lease_is_over(
