@@ -33,7 +33,7 @@ class Operation:
 
 
 def _mail(name: str, ability: str, grades: str) -> Operation:
-    servers = ("Sandbox", "Dovecot", "Cyrus", "Gmail", "Postfix", "Outlook")
+    servers = ("Sandbox", "Dovecot", "Cyrus", "Gmail", "Postfix", "Outlook", "Gmail IMAP")
     found = {server: one for server, one in zip(servers, grades, strict=False) if one != "-"}
     return Operation(name=name, ability=ability, grades=found)
 
@@ -59,6 +59,7 @@ SERVERS = {
     "Postfix": "Postfix 3.7 (SMTP into Dovecot)",
     "Cyrus": "Cyrus 3.6 (JMAP)",
     "Gmail": "Gmail (a fake)",
+    "Gmail IMAP": "Gmail's labels (IMAP, a fake before Dovecot)",
     "Outlook": "Microsoft Graph mail (a fake)",
     "Radicale": "Radicale 3.9 (CalDAV)",
     "Xandikos": "Xandikos 0.4 (CalDAV)",
@@ -79,6 +80,7 @@ SOURCES = {
     "Postfix": "imap",
     "Cyrus": "jmap",
     "Gmail": "google_mail",
+    "Gmail IMAP": "imap",
     "Outlook": "microsoft_mail",
     "Radicale": "caldav",
     "Xandikos": "caldav",
@@ -96,17 +98,17 @@ SOURCES = {
 HEARD = {"Cyrus": "looked"}
 NEWS = "how Remit hears of a change"
 OPERATIONS = (
-    _mail("read a mail and leave no mark", "Read and search", "AAAA-A"),
-    _mail("mark as read", "Mark as read", "ABBB-B"),
-    _mail("star and label, and back", "Label", "ABBB-B"),
-    _mail("take a label off the rest of a thread", "Label", "ABBB-B"),
-    _mail("archive, and back", "Archive and move", "ABBB-B"),
-    _mail("move into a folder", "Archive and move", "ABBB-B"),
-    _mail("put into the trash, and back", "Put into the trash", "ABBB-B"),
-    _mail("write a draft once and take it back", "Write drafts and take them back", "ABBC-C"),
-    _mail("send once and file as sent", "Send, answer and forward", "ACBBCB"),
-    _mail("answer in the thread", "Send, answer and forward", "ACBBCB"),
-    _mail("forward", "Send, answer and forward", "ACBBCB"),
+    _mail("read a mail and leave no mark", "Read and search", "AAAA-AA"),
+    _mail("mark as read", "Mark as read", "ABBB-BB"),
+    _mail("star and label, and back", "Label", "ABBB-BB"),
+    _mail("take a label off the rest of a thread", "Label", "ABBB-BB"),
+    _mail("archive, and back", "Archive and move", "ABBB-BB"),
+    _mail("move into a folder", "Archive and move", "ABBB-BB"),
+    _mail("put into the trash, and back", "Put into the trash", "ABBB-BB"),
+    _mail("write a draft once and take it back", "Write drafts and take them back", "ABBC-CB"),
+    _mail("send once and file as sent", "Send, answer and forward", "ACBBCBC"),
+    _mail("answer in the thread", "Send, answer and forward", "ACBBCBC"),
+    _mail("forward", "Send, answer and forward", "ACBBCBC"),
     _mail("recall a sent mail", "Recall a sent mail", "--B"),
     _events("create an event once", "Create events", "A", "A", "A", "A", "A"),
     _events("change an event", MOVE, "A", "A", "A", "A", "B"),

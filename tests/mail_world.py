@@ -18,7 +18,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from pathlib import Path
@@ -138,11 +138,12 @@ namespace inbox {{
 @dataclass
 class Sink:
     """Where mail comes out that was handed on. `refused` receivers are refused. What is taken goes
-    on to the mail server at `lmtp`, where there is one."""
+    on to the mail server at `lmtp`, where there is one, and is given to `file`."""
 
     taken: list[tuple[str, list[str], bytes]] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
     lmtp: int = 0
+    file: Callable[[str, bytes], None] | None = None
 
     def of(self, sender: str) -> list[tuple[str, list[str], bytes]]:
         """What this sender handed on."""
@@ -158,6 +159,8 @@ class Sink:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         self.taken.append((envelope.mail_from, list(envelope.rcpt_tos), bytes(envelope.content)))
+        if self.file:
+            self.file(envelope.mail_from, bytes(envelope.content))
         if self.lmtp:
             with smtplib.LMTP("127.0.0.1", self.lmtp, timeout=SECONDS) as lmtp:
                 lmtp.sendmail(envelope.mail_from, envelope.rcpt_tos, envelope.content)

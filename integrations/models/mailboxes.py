@@ -16,6 +16,12 @@ class MailPlace(models.Model):
     mail_id = models.CharField(max_length=40)
     thread_id = models.CharField(max_length=40)
     message_id = models.CharField(max_length=260, blank=True)
+    gmail_id = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        help_text="What Gmail calls the mail in every folder.",
+    )
     folder = models.CharField(max_length=500, blank=True, help_text="Empty: nobody knows.")
     validity = models.BigIntegerField()
     uid = models.BigIntegerField()

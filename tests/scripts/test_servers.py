@@ -39,6 +39,7 @@ from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
 from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
 from tests.file_world import needs_files, running_files
 from tests.github_world import PLANS, running_github
+from tests.gmail_imap_world import GmailWorld, running_gmail_imap
 from tests.guardrails.office import settle
 from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.rooms import (
@@ -48,6 +49,7 @@ from tests.integrations.providers.rooms import (
     ServedGmail,
     ServedGoogleCalendar,
     ServedGoogleDrive,
+    ServedLabels,
     ServedMailbox,
     ServedOneDrive,
     ServedOutlook,
@@ -67,6 +69,7 @@ pytestmark = pytest.mark.django_db
 
 MARKS = {
     "Dovecot": [needs_dovecot],
+    "Gmail IMAP": [needs_dovecot],
     "Postfix": [needs_postfix],
     "Cyrus": [needs_cyrus],
     "Radicale": [missing("radicale")],
@@ -87,6 +90,7 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
         "Cyrus": running_cyrus,
         "GitHub": running_github,
         "Gmail": google_world.running_gmail,
+        "Gmail IMAP": running_gmail_imap,
         "Google Calendar": google_calendar_world.running_google_calendar,
         "Google Drive": google_drive_world.running_google_drive,
         "Outlook": microsoft_world.running_outlook,
@@ -164,16 +168,25 @@ def opened(
             return ServedFiles(account=row.ref(), server=server)
         world = mail_servers(name)
         monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
-        address = f"{uuid4().hex[:12]}@{DOMAIN}"
-        is_jmap = isinstance(world, CyrusWorld)
-        if is_jmap:
-            world.add(address)
-        row = kept("jmap" if is_jmap else "imap", address, address, world.servers)
-        return ServedMailbox(account=row.ref(), world=world)
+        return mailbox(world)
 
     yield open_
     connection.close_idle()
     http.close_clients()
+
+
+def mailbox(world: Any) -> ServedMailbox:
+    address = f"{uuid4().hex[:12]}@{DOMAIN}"
+    is_jmap = isinstance(world, CyrusWorld)
+    if is_jmap:
+        world.add(address)
+    row = kept("jmap" if is_jmap else "imap", address, address, world.servers)
+    if not isinstance(world, GmailWorld):
+        return ServedMailbox(account=row.ref(), world=world)
+    with world.client(address) as client:  # its user has made them
+        client.create_folder("label_fyi")
+        client.create_folder("label_to_reply")
+    return ServedLabels(account=row.ref(), world=world)
 
 
 def signed_in(served: Any) -> Any:
@@ -333,6 +346,7 @@ FOLDERS, PROJECTS = ("mail", "folder"), ("issues", "project")
 LISTS = {
     "Sandbox": (*FOLDERS, "folder_clients"),
     **dict.fromkeys(("Dovecot", "Cyrus", "Outlook"), (*FOLDERS, "folder:Clients")),
+    "Gmail IMAP": (*FOLDERS, "Clients"),
     **dict.fromkeys(("Radicale", "Xandikos"), ("calendar", "calendar", "")),
     "Google Calendar": ("calendar", "calendar", google_world.ADDRESS),
     "Outlook Calendar": ("calendar", "calendar", microsoft_calendar_world.OWN),

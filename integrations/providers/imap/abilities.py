@@ -4,14 +4,22 @@ from collections.abc import Collection, Iterator
 
 from integrations.ports.evidence import Ability
 
+HIDDEN = (
+    "Gmail hides its folder of all mail here. Switch it on in its settings: Labels, All Mail, Show "
+    "in IMAP."
+)
+
 
 def list_abilities(
     can: Collection[str], roles: Collection[str], checks_as: str, no_sending: str
 ) -> Iterator[Ability]:
-    """`can`: “moves”, “deletes”, “keywords”. `no_sending`: why mail cannot be sent, if so."""
+    """`can`: “moves”, “deletes”, “keywords”, “labels”, “hides” (Gmail that shows no folder of all
+    mail). `no_sending`: why mail cannot be sent, if so."""
     again = "It is looked at again afterwards; doing it twice changes nothing."
     no_moves = "" if "moves" in can else "The server cannot move one mail and leave others alone."
     no_deletes = "" if "deletes" in can else "The server cannot delete one mail and leave others."
+    if "labels" in can:  # what has left the inbox is in the folder of all mail
+        roles = {*roles, "archive"}
     missing = {
         role: "" if role in roles else f"The mailbox has no folder for {words}."
         for role, words in (
@@ -20,13 +28,15 @@ def list_abilities(
             ("drafts", "drafts"),
         )
     }
+    if "hides" in can and missing["archive"]:
+        missing["archive"] = HIDDEN
     rows = (
         ("Read and search", "A", "", "Reading changes nothing there."),
         ("Mark as read", "B", "", again),
         (
             "Label",
             "B",
-            "" if "keywords" in can else "The server keeps no words with a mail.",
+            "" if {"keywords", "labels"} & {*can} else "The server keeps no words with a mail.",
             again,
         ),
         ("Archive and move", "B", no_moves or missing["archive"], again),

@@ -184,7 +184,7 @@ def _arrived(
     mails: Mails, folder: str, uids: Sequence[int], *, new_since: datetime
 ) -> list[tuple[str, ItemEvent]]:
     """Mails with new numbers: new ones, and others that were moved here."""
-    arrived = list(mails.read(folder, mails.heads(folder, uids)))
+    arrived = list(mails.read(folder, mails.heads_read_in(folder, uids)))
     known = frozenset(
         MailPlace.objects.filter(
             account_id=mails.account.id, mail_id__in=[one.email.id for one in arrived]
@@ -216,7 +216,7 @@ def _marked_otherwise(mails: Mails, before: MailMark, now: MailMark) -> list[int
 def _changed(
     mails: Mails, before: MailMark, now: MailMark, uids: Sequence[int]
 ) -> list[tuple[str, ItemEvent]]:
-    heads = mails.heads(now.folder, uids[-MOST_CHANGES:])
+    heads = mails.heads_read_in(now.folder, uids[-MOST_CHANGES:])
     # A mark may be set, taken off and set again: each time is another event.
     found_now = (_event(mails, "updated", found) for found in mails.read(now.folder, heads))
     return [(f"{name} since {before.modseq}", event) for name, event in found_now]
@@ -266,11 +266,9 @@ def _missing(
 
 def _is_elsewhere(mails: Mails, row: MailPlace) -> bool:
     others = MailPlace.objects.filter(account_id=row.account_id, mail_id=row.mail_id)
-    if others.exclude(pk=row.pk).exclude(folder="").exists():
+    if others.exclude(pk=row.pk).filter(folder__in=mails.holding).exists():
         return True
-    if not row.message_id:
-        return False
-    return mails.elsewhere(row.mail_id, row.message_id) is not None
+    return mails.elsewhere(row.mail_id, row.gmail_id, row.message_id) is not None
 
 
 def _event(mails: Mails, kind: Kind, found: Found) -> tuple[str, ItemEvent]:

@@ -156,6 +156,12 @@ class Imap(IMAPClient):  # type: ignore[misc]
             said=self._process_select_response(said),
         )
 
+    def store_gmail_labels(self, uid: int, sign: str, labels: Sequence[str]) -> None:
+        """Puts labels on a mail (“+”) or takes them off (“-”). imapclient's own fails where the
+        answer says nothing of labels."""
+        names = b"(" + b" ".join(self._normalise_labels(labels)) + b")"
+        self._command_and_check("store", str(uid), f"{sign}X-GM-LABELS", names, uid=True)
+
     def _create_IMAP4(self) -> Any:  # noqa: N802  # imapclient's name
         seconds = self._timeout.connect
         if self.ssl:

@@ -35,6 +35,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.network.gate import Gate
+from integrations.providers.imap import gmail
 from integrations.providers.imap.clients import Imap, Resynced
 from integrations.providers.imap.folders import MailFolders, read_folders
 from integrations.providers.imap.servers import MailServers
@@ -68,6 +69,14 @@ class Connection:
         if self._folders is None or now - self._folders[0] > FOLDERS_SECONDS:
             self._folders = (now, read_folders(self.client.list_folders()))
         return self._folders[1]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether it is Gmail, and shows the folder of all mail, where each mail is once with all
+        its labels."""
+        return bool(self.client.has_capability(gmail.CAPABILITY)) and "all" in (
+            self.folders.roles.values()
+        )
 
     def list_again(self) -> MailFolders:
         """As they are now: somebody may have made one."""

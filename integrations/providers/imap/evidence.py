@@ -47,7 +47,7 @@ def _of_sending(row: MailWrite, mails: Mails) -> Evidence:
     but its receivers knows its Message-ID."""
     now, wanted = timezone.now(), message_id(row.key, mails.account.address)
     named = ("SINCE", row.begun_at.date() - timedelta(days=1), "OR", "HEADER", "Message-ID")
-    for folder in mails.folders.names:
+    for folder in mails.holding:
         if mails.folders.roles.get(folder) == "drafts":
             continue
         if mails.search(folder, *named, wanted, "TEXT", wanted):

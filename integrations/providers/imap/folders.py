@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Role = Literal["inbox", "all", "archive", "drafts", "sent", "junk", "trash"]
+Role = Literal["inbox", "all", "archive", "drafts", "sent", "junk", "trash", "starred", "important"]
 
 FLAGS: dict[bytes, Role] = {
     b"\\all": "all",
@@ -13,6 +13,8 @@ FLAGS: dict[bytes, Role] = {
     b"\\sent": "sent",
     b"\\junk": "junk",
     b"\\trash": "trash",
+    b"\\flagged": "starred",
+    b"\\important": "important",  # RFC 8457
 }
 # In the languages that Remit speaks. A server that says nothing of special use has one of these.
 NAMES: dict[str, Role] = {

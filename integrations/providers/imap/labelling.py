@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from integrations.exceptions import Changed, NotFound, Rejected
+from integrations.providers.imap import gmail
 from integrations.providers.imap.folders import (
     FOLDER_PREFIX,
     STARRED,
@@ -49,6 +50,24 @@ def flag(mails: Mails, found: Found, *, add: Sequence[str], remove: Sequence[str
         mails.own.client.add_flags([found.head.uid], on)
     if off:
         mails.own.client.remove_flags([found.head.uid], off)
+
+
+def relabel(mails: Mails, found: Found, *, add: Sequence[str], remove: Sequence[str]) -> None:
+    """Marks and labels of one mail at Gmail."""
+    marks = {UNREAD, STARRED}
+    flag(
+        mails,
+        found,
+        add=[one for one in add if one in marks],
+        remove=[one for one in remove if one in marks],
+    )
+    on, off = gmail.change(add, remove, found.email.labels)
+    if on or off:
+        mails.own.select(found.folder, readonly=False)
+    if on:
+        mails.own.client.store_gmail_labels(found.head.uid, "+", on)
+    if off:
+        mails.own.client.store_gmail_labels(found.head.uid, "-", off)
 
 
 def _is_keyword(label: str) -> bool:

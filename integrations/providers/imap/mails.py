@@ -8,7 +8,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,8 +19,10 @@ from integrations.imports import reading
 from integrations.imports.reading import mail_id
 from integrations.mail import mail
 from integrations.models import MailPlace
+from integrations.providers.imap import gmail
 from integrations.providers.imap.connection import Connection
 from integrations.providers.imap.folders import (
+    FOLDER_PREFIX,
     STARRED,
     SYSTEM_LABELS,
     UNREAD,
@@ -33,9 +35,9 @@ WHOLE = b"BODY.PEEK[]"
 FETCHED_AT_ONCE = 4 * 1024 * 1024
 MOST_COPIES = 20
 THREAD_MAILS = 50
-# Drafts are not mail yet, what is junk or thrown away is not to be learnt from, and a folder of all
-# mail holds everything twice.
-NOT_READ_IN = frozenset({"drafts", "junk", "trash", "all"})
+# Drafts are not mail yet, what is junk or thrown away is not to be learnt from, and folders of all,
+# starred and important mail hold everything twice.
+NOT_READ_IN = frozenset({"drafts", "junk", "trash", "all", "starred", "important"})
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -45,6 +47,7 @@ class Head:
     size: int
     arrived: datetime
     flags: frozenset[bytes]
+    names: gmail.Names = field(default_factory=gmail.Names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +73,21 @@ class Mails:
         """The folders whose mails are read in, the inbox first. Raises NotFound for a mailbox
         without any."""
         roles = self.folders.roles
+        if self.own.has_labels:
+            return [name for name, role in roles.items() if role == "all"]
         found = [name for name in self.folders.names if roles.get(name) not in NOT_READ_IN]
         if not found:
             raise NotFound("the mailbox has no folder")
         return sorted(found, key=lambda name: roles.get(name) != "inbox")
+
+    @property
+    def holding(self) -> list[str]:
+        """The folders that hold each mail once. Those of Gmail that are labels show what lies in
+        its folder of all mail."""
+        if not self.own.has_labels:
+            return list(self.folders.names)
+        apart = {"all", "trash", "junk"}
+        return [name for name, role in self.folders.roles.items() if role in apart]
 
     def search(self, folder: str, *criteria: Any, after: int = 0) -> list[int]:
         """The numbers in a folder that fit, in order, above this one."""
@@ -88,17 +102,23 @@ class Mails:
         if not uids:
             return []
         self.own.select(folder)
-        found = self.own.client.fetch(uids, HEAD)
+        named = [gmail.MAIL, gmail.THREAD, gmail.LABELS] if self.own.has_labels else []
+        found = self.own.client.fetch(uids, [*HEAD, *named])
         return [
             Head(
                 uid=uid,
                 size=int(found[uid].get(b"RFC822.SIZE", 0)),
                 arrived=aware(found[uid].get(b"INTERNALDATE")),
                 flags=frozenset(found[uid].get(b"FLAGS", ())),
+                names=gmail.read_names(found[uid]) if named else gmail.Names(),
             )
             for uid in uids
             if uid in found
         ]
+
+    def heads_read_in(self, folder: str, uids: Sequence[int]) -> list[Head]:
+        """The same without drafts, which lie among all mail at Gmail."""
+        return [head for head in self.heads(folder, uids) if "DRAFT" not in head.names.labels]
 
     def read(self, folder: str, heads: Sequence[Head]) -> Iterator[Found]:
         """The mails whole, a few megabytes at a time. One that went meanwhile is left out,
@@ -138,25 +158,33 @@ class Mails:
         )
         # The bytes of the n-th attachment are found again by the mail and n.
         parsed = read.with_files(lambda number: f"{mail_id(raw)}.{number + 1}")
-        labels = self.labels(folder, head.flags)
         email = parsed.model_copy(
             update={
-                "labels": labels,
+                "labels": self._labels(folder, head),
+                "thread_id": head.names.thread or parsed.thread_id,
                 "is_read": SEEN in head.flags,
                 "is_starred": FLAGGED in head.flags,
             }
         )
         return Found(folder=folder, head=head, raw=raw, email=email)
 
-    def labels(self, folder: str, flags: Iterable[bytes]) -> tuple[str, ...]:
+    def _labels(self, folder: str, head: Head) -> tuple[str, ...]:
         """The folder, read or not, and the user's own keywords. A keyword that is called like a
         label of Remit's is none."""
-        words = sorted(flag.decode("ascii", "replace") for flag in flags)
+        marks = [*([] if SEEN in head.flags else [UNREAD])]
+        marks += [STARRED] if FLAGGED in head.flags else []
+        if self.own.has_labels:
+            # Gmail leaves the folder that is open out.
+            here = [one.removeprefix(FOLDER_PREFIX) for one in self.folders.labels_of(folder)]
+            found = dict.fromkeys((*here, *marks, *head.names.labels))
+            if {*gmail.APART} & {*here}:
+                found.pop("INBOX", None)
+            return tuple(found)
+        words = sorted(flag.decode("ascii", "replace") for flag in head.flags)
         own = [word for word in words if word[:1] not in ("\\", "$")]
         return (
             *self.folders.labels_of(folder),
-            *([] if SEEN in flags else [UNREAD]),
-            *([STARRED] if FLAGGED in flags else []),
+            *marks,
             *(word for word in own if word.upper() not in SYSTEM_LABELS and word.isprintable()),
         )
 
@@ -168,6 +196,7 @@ class Mails:
                     mail_id=one.email.id,
                     thread_id=one.email.thread_id,
                     message_id=one.email.message_id,
+                    gmail_id=one.head.names.mail,
                     folder=one.folder,
                     validity=validity,
                     uid=one.head.uid,
@@ -184,7 +213,15 @@ class Mails:
 
     def in_thread(self, thread_id: str, *, besides: str = "") -> Iterator[Found]:
         """The newest mails of the thread that Remit has seen, without one of them, in no order:
-        those of one folder are asked for at once."""
+        those of one folder are asked for at once. Gmail knows its threads itself."""
+        number = gmail.thread_number(thread_id) if self.own.has_labels else None
+        if number is not None:
+            for folder in self.read_in():
+                uids = self.search(folder, "X-GM-THRID", number)[-THREAD_MAILS:]
+                for found in self.read(folder, self.heads_read_in(folder, uids)):
+                    if found.email.id != besides:
+                        yield found
+            return
         rows = MailPlace.objects.filter(account_id=self.account.id, thread_id=thread_id)
         places: dict[str, list[MailPlace]] = defaultdict(list)
         for row in rows.order_by("-id") if thread_id else ():
@@ -220,15 +257,19 @@ class Mails:
     def _anew(self, wanted: str, places: Iterable[MailPlace]) -> Found:
         """A mail that is in none of these places any more. Raises NotFound."""
         self.folders = self.own.list_again()
-        for message_id in {place.message_id for place in places if place.message_id}:
-            if found := self.elsewhere(wanted, message_id):
+        for names in {(place.gmail_id, place.message_id) for place in places}:
+            if found := self.elsewhere(wanted, *names):
                 return found
         raise NotFound("no such mail")
 
-    def elsewhere(self, wanted: str, message_id: str) -> Found | None:
-        """Others may carry the same Message-ID: it is the bytes that count."""
-        for folder in self.folders.names:
-            uids = self.search(folder, "HEADER", "Message-ID", message_id)
+    def elsewhere(self, wanted: str, gmail_id: str, message_id: str) -> Found | None:
+        """By what Gmail calls it, else by its Message-ID. Others may carry the same: it is the
+        bytes that count."""
+        named: list[Any] = ["HEADER", "Message-ID", message_id] if message_id else []
+        if gmail_id and self.own.has_labels:
+            named = ["X-GM-MSGID", gmail_id]
+        for folder in self.holding if named else ():
+            uids = self.search(folder, *named)
             for found in self.read(folder, self.heads(folder, uids[:MOST_COPIES])):
                 if found.email.id == wanted:
                     return found

@@ -31,7 +31,7 @@ from integrations.ports.mail import MailReader
 from integrations.providers.imap import evidence
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.folders import FOLDER_PREFIX, SYSTEM_LABELS
-from integrations.providers.imap.mails import NOT_READ_IN, Mails, aware
+from integrations.providers.imap.mails import Mails, aware
 
 LOOKED_AT = 200  # mails in which an address is looked for
 ADDRESSES = ("TO", "CC", "BCC")
@@ -91,9 +91,9 @@ class ImapReader:
         revision too."""
         with mailbox_of(self._account) as mails:
             found = mails.find(draft_id)
-            if mails.folders.roles.get(found.folder) != "drafts":
-                raise NotFound("it is no draft any more")
         email = found.email
+        if "DRAFT" not in email.labels or "TRASH" in email.labels:
+            raise NotFound("it is no draft any more")
         return Draft(
             id=email.id,
             revision=email.id,
@@ -106,17 +106,20 @@ class ImapReader:
         )
 
     def labels(self) -> tuple[Named, ...]:
-        """The keywords in use, where the server keeps keywords."""
+        """The keywords in use, where the server keeps keywords. At Gmail the labels, which are its
+        folders too."""
         with mailbox_of(self._account) as mails:
+            if mails.own.has_labels:
+                return tuple(Named(id=name, name=name) for name in mails.folders.own)
             inbox = mails.folders.named("inbox") or "INBOX"
             found = _words(mails.own.select(inbox).get(b"FLAGS", ()))
             return tuple(Named(id=word, name=word) for word in found)
 
     def folders(self) -> tuple[Folder, ...]:
         with mailbox_of(self._account) as mails:
+            before = "" if mails.own.has_labels else FOLDER_PREFIX
             return tuple(
-                Folder(id=FOLDER_PREFIX + name, name=name, kind="mail")
-                for name in mails.folders.own
+                Folder(id=before + name, name=name, kind="mail") for name in mails.folders.own
             )
 
     def mailbox(self) -> Mailbox:
@@ -145,15 +148,16 @@ class ImapReader:
         if not is_addr_spec(address):
             return Correspondence(address=address, received=0, sent=0)
         with mailbox_of(self._account) as mails:
-            sent = received = 0
-            for folder in mails.folders.names:
-                role = mails.folders.roles.get(folder)
-                if role == "sent":
-                    sent += _count_named(mails, folder, address, ADDRESSES)
-                elif role not in NOT_READ_IN:
-                    received += _count_named(mails, folder, address, ("FROM",))
-            readable = mails.folders.named("sent") is not None
-        return Correspondence(address=address, received=received, sent=sent, sent_readable=readable)
+            own = mails.folders.named("sent")
+            sent = _count_named(mails, own, address, ADDRESSES) if own else 0
+            received = sum(
+                _count_named(mails, folder, address, ("FROM",))
+                for folder in mails.read_in()
+                if folder != own
+            )
+        return Correspondence(
+            address=address, received=received, sent=sent, sent_readable=own is not None
+        )
 
     def correspondents(self, *, limit: int) -> tuple[Correspondent, ...]:
         """Receivers of the newest 200 mails that were sent, as the user's own mail names them."""
@@ -192,7 +196,7 @@ def _listed(
     if validity and validity != present:
         raise CursorExpired("the folder is numbered anew")
     uids = mails.search(folder, *(["SINCE", since.date()] if since else []), after=last)
-    heads = mails.heads(folder, uids[:limit])
+    heads = mails.heads_read_in(folder, uids[:limit])
     items = tuple(one.email for one in mails.read(folder, heads))
     large = {head.uid: "too_large" for head in heads if head.size > MAX_MESSAGE_BYTES}
     return Page(

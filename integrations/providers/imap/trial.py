@@ -26,7 +26,7 @@ from integrations.exceptions import (
 from integrations.network import certificates
 from integrations.network.outgoing import Forbidden
 from integrations.ports.evidence import Ability
-from integrations.providers.imap import connection, submission
+from integrations.providers.imap import connection, gmail, submission
 from integrations.providers.imap.abilities import list_abilities
 from integrations.providers.imap.clients import ended_after
 from integrations.providers.imap.connection import Connection, SignInRefused
@@ -77,9 +77,10 @@ def _tried(servers: MailServers, user_name: str, secret: str) -> Tried:
         can = set(_can(own, inbox))
         uids = own.client.search()
         checks_as = servers.checks_as or learnt(_written_down(own, uids[-LOOKED_AT:]))
+        files_sent = servers.files_sent or _files_sent(servers, own)
     no_sending = _why_not_sent(servers, sign_in)
     return Tried(
-        servers=replace(servers, checks_as=checks_as),
+        servers=replace(servers, checks_as=checks_as, files_sent=files_sent),
         mails=len(uids),
         abilities=tuple(list_abilities(can, roles, checks_as, no_sending)),
     )
@@ -106,6 +107,16 @@ def _can(own: Connection, inbox: str) -> Iterator[str]:
         yield "moves"
     if isinstance(permanent, tuple) and b"\\*" in permanent:
         yield "keywords"
+    if own.client.has_capability(gmail.CAPABILITY):
+        yield "labels" if own.has_labels else "hides"
+
+
+def _files_sent(servers: MailServers, own: Connection) -> bool:
+    """Gmail keeps a copy of what its own server sent, also under an address of another domain."""
+    if servers.smtp is None or not own.client.has_capability(gmail.CAPABILITY):
+        return False
+    imap, smtp = (one.host.partition(".")[2].lower() for one in (servers.imap, servers.smtp))
+    return imap == smtp
 
 
 def _why_not_sent(servers: MailServers, sign_in: SignIn) -> str:

@@ -21,7 +21,7 @@ from integrations.imports.reading import mail_id
 from integrations.mail import compose, mail as mail_parser
 from integrations.models import MailWrite
 from integrations.ports.mail import MailWriter
-from integrations.providers.imap import labelling, progress, submission
+from integrations.providers.imap import gmail, labelling, progress, submission
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.imap.mails import SEEN, Found, Mails
@@ -41,7 +41,9 @@ class ImapWriter(MailboxWriter[Mails]):
             yield Mails(self._account, own)
 
     def move_email(self, email_id: str, *, folder_id: str, key: str) -> Answer:
-        return self._change("move_email", email_id, add=(folder_id,), remove=(), key=key)
+        """Into this folder alone; at Gmail under this label and out of the inbox."""
+        remove = () if folder_id == "INBOX" else ("INBOX",)
+        return self._change("move_email", email_id, add=(folder_id,), remove=remove, key=key)
 
     def create_draft(self, mail: OutgoingMail, *, key: str) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
@@ -61,8 +63,11 @@ class ImapWriter(MailboxWriter[Mails]):
     def delete_draft(self, draft_id: str, *, revision: str | None, key: str) -> Answer:
         def write(mails: Mails, row: MailWrite) -> Answer:
             found = mails.find(draft_id)
-            if mails.folders.roles.get(found.folder) != "drafts":
+            if "DRAFT" not in found.email.labels:
                 raise Changed("it is no draft any more")
+            if mails.own.has_labels:  # there only what lies in the trash can be deleted
+                labelling.move(mails, found, labelling.folder_for(mails, "trash"))
+                found = mails.find(draft_id)
             labelling.expunge(mails, found)
             return {}
 
@@ -81,6 +86,8 @@ class ImapWriter(MailboxWriter[Mails]):
         def write(mails: Mails, row: MailWrite) -> Answer:
             found = mails.find(email_id)
             labelling.check(add, [*remove, *thread_remove])
+            if mails.own.has_labels:
+                return _relabel(mails, found, add, remove, thread_remove)
             # The others first: what is interrupted is done again, and ends with the mail itself.
             if thread_remove:
                 for other in mails.in_thread(found.email.thread_id, besides=email_id):
@@ -135,6 +142,9 @@ class ImapWriter(MailboxWriter[Mails]):
         progress.finish(row, answer)
         if not servers.files_sent:
             self._file(own_copy, key)
+        elif filed := self._filed(key):
+            answer = filed
+            progress.finish(row, answer)
         return answer
 
     def _submitted(self, row: MailWrite, submit: Callable[[], str]) -> str:
@@ -152,6 +162,16 @@ class ImapWriter(MailboxWriter[Mails]):
                 if not (not_sent and is_open and left):
                     raise
 
+    def _filed(self, key: str) -> Answer | None:
+        """The copy that the server filed by itself, whose bytes are its own, where it shows it
+        already."""
+        with suppress(ProviderError), connection(self._account) as own:
+            mails = Mails(self._account, own)
+            folder = mails.folders.named("all") if own.has_labels else mails.folders.named("sent")
+            if folder and (found := self._held(mails, folder, key)):
+                return _answer(found.email.id, found.email.thread_id, found.email.message_id)
+        return None
+
     def _file(self, raw: bytes, key: str) -> None:
         """A copy among the sent mail. The mail is out: what goes wrong here fails nothing."""
         with suppress(ProviderError), connection(self._account) as own:
@@ -160,6 +180,30 @@ class ImapWriter(MailboxWriter[Mails]):
             if sent and self._held(mails, sent, key) is None:
                 own.client.append(sent, raw, (SEEN,))
                 self._held(mails, sent, key)  # notes where it is
+
+
+def _relabel(
+    mails: Mails,
+    found: Found,
+    add: Sequence[str],
+    remove: Sequence[str],
+    thread_remove: Sequence[str],
+) -> Answer:
+    """At Gmail. The others of the thread first, as elsewhere."""
+    gmail.check(add, mails.folders.own)
+    others = mails.in_thread(found.email.thread_id, besides=found.email.id)
+    for other in list(others) if thread_remove else ():
+        labelling.relabel(mails, other, add=(), remove=thread_remove)
+    id = found.email.id
+    if gmail.leaves_apart(add, remove, found.email.labels):
+        labelling.move(mails, found, labelling.folder_for(mails, "all"))
+        found = mails.find(id)
+    labelling.relabel(mails, found, add=add, remove=remove)
+    if "TRASH" in add:
+        labelling.move(mails, found, labelling.folder_for(mails, "trash"))
+    elif "SPAM" in add:
+        labelling.move(mails, found, labelling.folder_for(mails, "junk"))
+    return {"id": id}
 
 
 def _name(row: MailWrite, raw: bytes) -> Answer:

@@ -35,6 +35,7 @@ from tests.calendar_world import USER, CalendarServer, event
 from tests.cyrus_world import CyrusWorld
 from tests.file_world import FileServer
 from tests.github_world import PLANS, GitHub
+from tests.gmail_imap_world import ALL, SPAM, TRASH
 from tests.google_calendar_world import GoogleCalendar
 from tests.google_drive_world import FOLDER, GoogleDrive
 from tests.google_world import Gmail
@@ -48,6 +49,7 @@ from tests.microsoft_world import Outlook
 from tests.rt_world import QUEUE, Rt
 
 ABILITIES = tuple(one.ability for one in OPERATIONS)
+SAID = {"\\Inbox": "INBOX", "\\Sent": "SENT", "\\Draft": "DRAFT", "\\Starred": "STARRED"}
 LABELS = {"INBOX": {"INBOX"}, "Trash": {"TRASH"}, "Sent": {"SENT"}, "Drafts": {"DRAFT"}}
 
 
@@ -117,6 +119,27 @@ class ServedMailbox(Room):
             assert mail["Bcc"] is None
             text = mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
             found.append((sorted(receivers), str(mail["Subject"]), text.rstrip("\n")))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedLabels(ServedMailbox):
+    """On Dovecot behind Gmail's labels, as its user's own program shows it over IMAP."""
+
+    folder: str = "Clients"
+
+    def held(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        with self.world.client(self.account.address) as client:
+            for name, place in ((ALL, set()), (TRASH, {"TRASH"}), (SPAM, {"SPAM"})):
+                client.select_folder(name, readonly=True)
+                uids = client.search()
+                for one in client.fetch(uids, ["ENVELOPE", "FLAGS", "X-GM-LABELS"]).values():
+                    names = {label.decode() for label in one[b"X-GM-LABELS"]}
+                    words = {SAID.get(label, label) for label in names}
+                    unread = set() if b"\\Seen" in one[b"FLAGS"] else {"UNREAD"}
+                    subject = one[b"ENVELOPE"].subject.decode()
+                    found.setdefault(subject, set()).update(place, words, unread)
         return found
 
 
