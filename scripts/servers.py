@@ -20,6 +20,7 @@ PAGE = PROJECT / "docs" / "providers.md"
 PLACE = re.compile(r"(?s)(?<=<!-- servers -->\n).*?(?=<!-- end of servers -->)")
 NO = "no"
 MOVE = "Change and cancel events"
+KNOW = "Know people in the address books"
 CHANGE, PLAN = "Change, close and reopen issues", "Set priorities and due dates"
 
 
@@ -53,16 +54,21 @@ def _files(name: str, ability: str, *grades: str) -> Operation:
     return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
 
 
+def _people(name: str, ability: str, *grades: str) -> Operation:
+    servers = ("Radicale", "Xandikos", "Cyrus")
+    return Operation(name=name, ability=ability, grades=dict(zip(servers, grades, strict=True)))
+
+
 SERVERS = {
     "Sandbox": "Sandbox (data service)",
     "Dovecot": "Dovecot 2.3 (IMAP, SMTP)",
     "Postfix": "Postfix 3.7 (SMTP into Dovecot)",
-    "Cyrus": "Cyrus 3.6 (JMAP)",
+    "Cyrus": "Cyrus 3.6 (JMAP, CardDAV)",
     "Gmail": "Gmail (a fake)",
     "Gmail IMAP": "Gmail's labels (IMAP, a fake before Dovecot)",
     "Outlook": "Microsoft Graph mail (a fake)",
-    "Radicale": "Radicale 3.9 (CalDAV)",
-    "Xandikos": "Xandikos 0.4 (CalDAV)",
+    "Radicale": "Radicale 3.9 (CalDAV, CardDAV)",
+    "Xandikos": "Xandikos 0.4 (CalDAV, CardDAV)",
     "Google Calendar": "Google Calendar (a fake)",
     "Outlook Calendar": "Microsoft Graph calendars (a fake)",
     "WsgiDAV": "WsgiDAV 4.4 (WebDAV)",
@@ -116,6 +122,9 @@ OPERATIONS = (
     _events("cancel an event once", MOVE, "A", "A", "A", "A", "B"),
     _events("move one of a series", MOVE, "A", "A", "A", "A", "B"),
     _events("invite people", "Invite people", "A", NO, "A", "A", "A"),
+    _people("know who is in an address book, as it changes", KNOW, "A", "A", "A"),
+    _people("know them where the mark of the last look is lost", KNOW, "A", "A", "A"),
+    _people("know nobody by a book that is gone", KNOW, "A", "A", "A"),
     _files("create a document once", "Create documents", "A", "A", "A", "A"),
     _files("add to a document once", "Add to documents", "A", "A", "B", "B"),
     _files("refuse to add to a document that has changed", "Add to documents", "A", "A", "B", "B"),

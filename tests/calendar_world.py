@@ -79,6 +79,8 @@ class CalendarServer:
     trusted: Path  # the certificate, for SSL_CERT_FILE
     client: httpx.Client
     sink: Sink  # where the mails come out that it sends itself
+    user: str = USER
+    host: str = "dav.office.test"  # in its certificate
 
     def put(self, name: str, content: str, *, calendar: str = "") -> str:
         """Save a resource, as the user's own program does; its version."""

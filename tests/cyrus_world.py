@@ -13,6 +13,7 @@ import os
 import pwd
 import shutil
 import signal
+import ssl
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,9 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from aiosmtpd.controller import Controller
 
+from tests.calendar_world import CalendarServer
 from tests.imap_server import certificate
 from tests.mail_world import DOMAIN, PASSWORD, SECONDS, MailWorld, Sink, await_port
 from tests.ports import free_port
@@ -60,7 +63,7 @@ sasl_auxprop_plugin: sasldb
 sasl_sasldb_path: {folder}/sasldb
 tls_server_cert: {folder}/server.pem
 tls_server_key: {folder}/server.pem
-httpmodules: jmap
+httpmodules: jmap carddav
 conversations: yes
 conversations_db: twoskip
 defaultsearchtier: t1
@@ -75,6 +78,7 @@ smtp_backend: host
 smtp_host: 127.0.0.1:{sink}
 failedloginpause: 0
 munge8bit: no
+delete_mode: immediate
 """
 SERVICES = """
 START {{
@@ -134,6 +138,28 @@ def running_cyrus() -> Iterator[CyrusWorld]:
         _served(Path(name)) as world,
     ):
         yield world
+
+
+@contextlib.contextmanager
+def served_contacts(world: CyrusWorld, user: str) -> Iterator[CalendarServer]:
+    """The address books of one user there, as a server of its own."""
+    world.add(user)
+    origin = f"https://127.0.0.1:{world.jmap}"
+    trusted = world.folder / "ca.pem"
+    context = ssl.create_default_context(cafile=str(trusted))
+    with httpx.Client(
+        base_url=origin, auth=(user, PASSWORD), verify=context, timeout=SECONDS
+    ) as client:
+        yield CalendarServer(
+            name="cyrus",
+            user=user,
+            host="jmap.office.test",
+            origin=origin,
+            calendar=f"/dav/addressbooks/user/{user}/Default/",
+            trusted=trusted,
+            client=client,
+            sink=world.sink,
+        )
 
 
 @contextlib.contextmanager

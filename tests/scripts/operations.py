@@ -8,8 +8,9 @@ import pytest
 
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, NotFound
-from integrations.models import CalendarWrite, FileWrite, IssueWrite
+from integrations.models import AddressBook, CalendarWrite, FileWrite, IssueWrite
 from integrations.ports.evidence import Performed
+from tests.integrations.providers.carddav.box import card
 
 Case = Callable[[Any], None]
 TOM, ANN, BOSS = "tom@elsewhere.test", "ann@elsewhere.test", "boss@elsewhere.test"
@@ -350,6 +351,35 @@ def plan_issue(box: Any) -> None:
     assert (str(found.priority).lower(), str(found.due_date)) == ("high", "2026-12-24")
 
 
+def know_people(box: Any) -> None:
+    box.put("tom", card("Tom", f"EMAIL:{TOM}"))
+    assert (box.look(), box.known()) == (1, {TOM})
+    box.put("tom", card("Tom", f"EMAIL:{ANN}"))
+    assert (box.look(), box.known()) == (1, {ANN})
+    assert box.look() == 0
+    box.delete(f"{box.book}tom.vcf")
+    assert (box.look(), box.known()) == (0, set())
+
+
+def know_people_anew(box: Any) -> None:
+    box.put("tom", card("Tom", f"EMAIL:{TOM}"))
+    box.put("ann", card("Ann", f"EMAIL:{ANN}"))
+    assert (box.look(), box.known()) == (2, {TOM, ANN})
+    box.delete(f"{box.book}ann.vcf")
+    AddressBook.objects.filter(account_id=box.account.id).update(token="lost")
+    assert (box.look(), box.known()) == (0, {TOM})
+
+
+def forget_a_book(box: Any) -> None:
+    book = box.make_book("colleagues")
+    box.put("tom", card("Tom", f"EMAIL:{TOM}"), book=book)
+    box.put("ann", card("Ann", f"EMAIL:{ANN}"))
+    assert (box.look(), box.known()) == (2, {TOM, ANN})
+    box.delete(book)
+    box.look()
+    assert box.known() == {ANN}
+
+
 MAIL = (
     *(read, mark_read, label, label_thread, archive, move, trash),
     *(draft, send, answer, forward, recall),
@@ -366,11 +396,13 @@ ISSUES = (
     *(create_issue, comment_issue, change_issue, close_issue),
     *(refuse_changed_issue, sort_issue, plan_issue),
 )
+CONTACTS = (know_people, know_people_anew, forget_a_book)
 CASES = [
     (kind, case)
     for kind, cases in {
         "mail": MAIL,
         "calendar": CALENDAR,
+        "contacts": CONTACTS,
         "files": FILES,
         "issues": ISSUES,
     }.items()

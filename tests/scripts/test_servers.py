@@ -20,6 +20,7 @@ from integrations.models import Account, Delivery, ProviderResource
 from integrations.network import http
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
 from integrations.providers.caldav import trial
+from integrations.providers.carddav import trial as contacts_trial
 from integrations.providers.imap import connection
 from integrations.providers.request_tracker import trial as rt_trial
 from integrations.providers.request_tracker.session import RtSession
@@ -36,12 +37,13 @@ from tests import (
     rt_world,
 )
 from tests.calendar_world import ADDRESS, USER, CalendarServer, missing
-from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus
+from tests.cyrus_world import CyrusWorld, needs_cyrus, running_cyrus, served_contacts
 from tests.file_world import needs_files, running_files
 from tests.github_world import PLANS, running_github
 from tests.gmail_imap_world import GmailWorld, running_gmail_imap
 from tests.guardrails.office import settle
 from tests.integrations.conftest import PRIVATE
+from tests.integrations.providers.carddav.box import Box as AddressBooks, open_book
 from tests.integrations.providers.rooms import (
     SandboxRooms,
     ServedCalendar,
@@ -107,7 +109,29 @@ def mail_servers() -> Iterator[Callable[[str], Any]]:
 
 
 @pytest.fixture
+def books(
+    mail_servers: Callable[[str], Any],
+    calendar_servers: Callable[[str], CalendarServer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[str], AddressBooks]]:
+    """One user's address books at a server: an empty one, and what the server makes by itself."""
+
+    def open_(name: str) -> AddressBooks:
+        if name == "Cyrus":
+            address = f"{uuid4().hex[:12]}@{DOMAIN}"
+            server = clients.enter_context(served_contacts(mail_servers(name), address))
+        else:
+            server = calendar_servers(name.lower())
+        monkeypatch.setenv("SSL_CERT_FILE", str(server.trusted))
+        return contacts(server)
+
+    with ExitStack() as clients:
+        yield open_
+
+
+@pytest.fixture
 def opened(
+    books: Callable[[str], AddressBooks],
     mail_servers: Callable[[str], Any],
     calendar_servers: Callable[[str], CalendarServer],
     db: None,
@@ -152,6 +176,8 @@ def opened(
             served.clear()
             monkeypatch.setenv("SSL_CERT_FILE", str(served.trusted))
             return signed_in(served)
+        if kind == "contacts":
+            return books(name)
         if kind == "calendar":
             server = calendar_servers(name.lower())
             server.clear()
@@ -173,6 +199,14 @@ def opened(
     yield open_
     connection.close_idle()
     http.close_clients()
+
+
+def contacts(server: CalendarServer) -> AddressBooks:
+    server.clear()
+    book = open_book(server)
+    tried = contacts_trial.try_urls([server.origin], user_name=server.user, secret=PASSWORD)
+    row = kept("carddav", ADDRESS, server.user, tried.server.to_json())
+    return AddressBooks(server=server, account=row.ref(), book=book)
 
 
 def mailbox(world: Any) -> ServedMailbox:

@@ -1,17 +1,35 @@
 """An account of a real server of address books; each test finds one empty book there."""
 
-import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
-from tests.calendar_world import ADDRESS, PASSWORD, USER, CalendarServer
+from tests.calendar_world import ADDRESS, PASSWORD, CalendarServer, servers
+from tests.cyrus_world import needs_cyrus, running_cyrus, served_contacts
 
 if TYPE_CHECKING:
     from tests.integrations.providers.carddav.box import Box
 
-HOMES = {"radicale": f"/{USER}/", "xandikos": f"/{USER}/contacts/"}
+
+@pytest.fixture(scope="module")
+def cyrus() -> Iterator[CalendarServer]:
+    with running_cyrus() as world, served_contacts(world, ADDRESS) as server:
+        yield server
+
+
+@pytest.fixture(params=[*servers(), pytest.param("cyrus", marks=needs_cyrus)])
+def calendar_server(
+    request: pytest.FixtureRequest, calendar_servers: Callable[[str], CalendarServer]
+) -> CalendarServer:
+    """Each in turn that keeps address books, empty."""
+    is_cyrus = request.param == "cyrus"
+    found: CalendarServer = (
+        request.getfixturevalue("cyrus") if is_cyrus else calendar_servers(request.param)
+    )
+    found.clear()
+    return found
 
 
 @pytest.fixture
@@ -20,23 +38,17 @@ def box(calendars: CalendarServer) -> "Box":
     from integrations.credentials import credentials
     from integrations.models import Account
     from integrations.providers.carddav import trial
-    from tests.integrations.providers.carddav.box import PLAIN_BOOK, Box
+    from tests.integrations.providers.carddav.box import Box, open_book
     from tests.knowledge.office import account
 
-    client, home = calendars.client, HOMES[calendars.name]
-    said = client.request("PROPFIND", home, headers={"Depth": "1"}).text
-    for path in set(re.findall(r"href>([^<]+/)</", said)) - {home, calendars.calendar}:
-        client.delete(path)
-    book = f"{home}friends/"
-    assert client.request("MKCOL", book, content=PLAIN_BOOK).status_code == 201
-
+    book = open_book(calendars)
     row = Account.objects.get(id=account(user=uuid4().hex[:12], source="carddav").id)
     row.address = ADDRESS
     row.save()
-    tried = trial.try_urls([calendars.origin], user_name=USER, secret=PASSWORD)
+    tried = trial.try_urls([calendars.origin], user_name=calendars.user, secret=PASSWORD)
     credentials.keep(
         account_id=row.id,
-        user_name=USER,
+        user_name=calendars.user,
         servers=tried.server.to_json(),
         sealed=credentials.seal(PASSWORD, account_id=row.id),
     )

@@ -9,7 +9,7 @@ from integrations.models import Account, ContactCard
 from integrations.providers.carddav import discovery, trial
 from integrations.providers.carddav.servers import ContactServer
 from integrations.providers.dav import multistatus
-from tests.calendar_world import PASSWORD, USER
+from tests.calendar_world import PASSWORD
 from tests.commands import run_command
 from tests.dns_world import Dns, resolve
 from tests.integrations.providers.carddav.box import Box, card
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def test_what_is_there_is_said_with_its_grade_and_nothing_is_stored(box: Box) -> None:
     box.put("tom", card("Tom"))  # Xandikos lists no book that never held a card
-    found = trial.try_urls([box.server.origin], user_name=USER, secret=PASSWORD)
+    found = trial.try_urls([box.server.origin], user_name=box.server.user, secret=PASSWORD)
 
     assert box.book in [one.path for one in found.books if one.is_own]
     assert [one.grade for one in found.abilities] == ["A", ""]
@@ -28,21 +28,22 @@ def test_what_is_there_is_said_with_its_grade_and_nothing_is_stored(box: Box) ->
 
 def test_a_wrong_password_is_said_and_nothing_is_tried_on(box: Box) -> None:
     with pytest.raises(NotPermitted, match="refused the sign-in"):
-        trial.try_urls([box.server.origin] * 2, user_name=USER, secret="wrong")
+        trial.try_urls([box.server.origin] * 2, user_name=box.server.user, secret="wrong")
 
 
 def test_address_books_are_where_dns_says(
     box: Box, dns: Dns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box.put("tom", card("Tom"))
-    resolve(monkeypatch, {"dav.office.test": "127.0.0.1"})
+    host = box.server.host
+    resolve(monkeypatch, {host: "127.0.0.1"})
     port = box.server.origin.rpartition(":")[2]
-    dns.srv("_carddavs._tcp.office.test", f"0 0 {port} dav.office.test.")
+    dns.srv("_carddavs._tcp.office.test", f"0 0 {port} {host}.")
 
     urls = trial.find_urls("ada@office.test")
 
-    assert urls[0] == f"https://dav.office.test:{port}/.well-known/carddav"
-    found = trial.try_urls(urls, user_name=USER, secret=PASSWORD)
+    assert urls[0] == f"https://{host}:{port}/.well-known/carddav"
+    found = trial.try_urls(urls, user_name=box.server.user, secret=PASSWORD)
     assert box.book in [one.path for one in found.books if one.is_own]
     dns.srv("_carddavs._tcp.office.test", "0 0 443 dav.evil.test.")
     with pytest.raises(Rejected, match=r"names dav\.evil\.test:443, which is another site"):
@@ -98,7 +99,16 @@ def test_the_command_connects_them(box: Box, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("REMIT_MAIL_PASSWORD", PASSWORD)
     account = Account.objects.get(id=box.account.id)
     slug = account.organisation.slug
-    named = ("--user", "maya", "--organisation", slug, "--login", USER, "--url", box.server.origin)
+    named = (
+        "--user",
+        "maya",
+        "--organisation",
+        slug,
+        "--login",
+        box.server.user,
+        "--url",
+        box.server.origin,
+    )
     box.put("tom", card("Tom"))
 
     said = run_command("connect_contacts", "other@office.test", *named, "--try-only")
