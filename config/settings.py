@@ -152,6 +152,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "config.pages.speaking.SpeakingMiddleware",
+    "integrations.web.stale.PinMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "integrations.web.second_factor.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -185,7 +186,8 @@ DATABASE_URL = env.address("DATABASE_URL", "postgres", "postgresql") or embedded
 # the transaction: who waits for a notice needs a session.
 DATABASE_DIRECT_URL = env.address("DATABASE_DIRECT_URL", "postgres", "postgresql")
 DATABASES = databases.configure(env, PROCESS, DATABASE_URL, pooler=bool(DATABASE_DIRECT_URL))
-DATABASE_ROUTERS = ["audit.ledger.routing.LedgerRouter"]
+DATABASE_ROUTERS = databases.ROUTERS
+REPLICA_LAG_SECONDS = env.int("DATABASE_REPLICA_LAG", default=5)  # how old a page is at most
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Wrong log-ins and codes that were used are counted for all processes at once, in the database.

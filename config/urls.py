@@ -15,12 +15,14 @@ from agents.office import card_link, console, day_page, devices_page, finder, fi
 from agents.tasks import queue_look
 from audit.api import views as audit
 from audit.bundle.verify_page import verify_page
+from audit.models import ExecutedAgentAction
 from config import health, metrics
 from config.rest import errors
 from guardrails import api as guardrails
 from integrations import api as integrations
 from integrations.web.authentication import HasScope
 from integrations.web.pushes import PushView
+from integrations.web.stale import may_be_stale
 from integrations.web.webhooks import Kind, WebhookView
 from knowledge import api as knowledge
 
@@ -209,8 +211,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("accounts/", include("config.pages.log_in_urls")),
     path("admin/setup/", admin.site.admin_view(setup_page.view), name="setup"),
-    path("admin/day/", admin.site.admin_view(day_page.view), name="day"),
-    path("admin/find/", admin.site.admin_view(finder.view), name="find"),
+    path("admin/day/", admin.site.admin_view(may_be_stale(day_page.view)), name="day"),
+    path("admin/find/", admin.site.admin_view(may_be_stale(finder.view)), name="find"),
     path("admin/cards/<uuid:approval_id>/", admin.site.admin_view(card_link.view), name="card"),
     path("admin/devices/on/", admin.site.admin_view(devices_page.switch_on), name="device-on"),
     path("admin/devices/off/", admin.site.admin_view(devices_page.switch_off), name="device-off"),
@@ -218,7 +220,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "admin/password_change/",
         RedirectView.as_view(pattern_name="account_change_password"),
     ),
-    path("admin/", admin.site.admin_view(first_page.view)),
+    path("admin/", admin.site.admin_view(may_be_stale(first_page.view))),
+    # The audit app does not know of replicas either.
+    path(
+        "admin/audit/executedagentaction/",
+        admin.site.admin_view(
+            may_be_stale(admin.site.get_model_admin(ExecutedAgentAction).changelist_view)
+        ),
+    ),
     path("admin/", admin.site.urls),
     path("console/", include(console.urlpatterns)),
 ]

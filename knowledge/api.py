@@ -16,6 +16,7 @@ from integrations.llm.completions import Payer
 from integrations.models import Account
 from integrations.models.preferences import find_zones
 from integrations.ports.registry import BY_SOURCE, SYNCED
+from integrations.web import stale
 from integrations.web.authentication import HasScope, caller_for, caller_of
 from integrations.web.idempotency import ApiView
 from integrations.web.serializers import StrictCharField, StrictSerializer
@@ -176,18 +177,20 @@ class SearchView(ApiView):
             raise NotFound("This user has connected no account.", code="unknown_account")
         for name in ("sources", "excluded_ids"):
             wanted[name] = tuple(wanted[name])
-        found = retrieval.search(
-            SearchRequest(
-                account_ids=tuple(account.pk for account in accounts),
-                content_types=tuple(wanted.pop("types")),
-                time_zone=find_zones(caller.organisation_id, [user_id])[user_id],
-                **wanted,
-            ),
-            now=timezone.now(),
-            payer=Payer(organisation_id=caller.organisation_id, external_user_id=user_id),
+        question = SearchRequest(
+            account_ids=tuple(account.pk for account in accounts),
+            content_types=tuple(wanted.pop("types")),
+            time_zone=find_zones(caller.organisation_id, [user_id])[user_id],
+            **wanted,
         )
-        items = [{**vars(item), "snippet": _parts(item)} for item in found.items]
-        return Response(FoundPage({"items": items, "entities": found.entities}).data)
+        payer = Payer(organisation_id=caller.organisation_id, external_user_id=user_id)
+
+        def respond() -> Response:
+            found = retrieval.search(question, now=timezone.now(), payer=payer)
+            items = [{**vars(item), "snippet": _parts(item)} for item in found.items]
+            return Response(FoundPage({"items": items, "entities": found.entities}).data)
+
+        return stale.answer(request, respond)
 
 
 def _parts(item: FoundItem) -> list[dict[str, Any]]:

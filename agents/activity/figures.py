@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connections, router
 from django.db.models import Count
 from django.db.models.functions import TruncDate
 
@@ -17,6 +17,7 @@ from agents.activity import selection
 from agents.activity.outcomes import Outcome
 from agents.activity.selection import Wanted
 from guardrails.facts.reasons import SENTENCES
+from integrations.models import Delivery
 from integrations.web.counts import say_up_to
 
 DAYS = 14
@@ -159,7 +160,7 @@ def _bars(counts: Counter[tuple[date, str]], days: list[date], *, highest: int) 
 
 
 def _ask(**values: Any) -> tuple[Any, ...]:
-    with connection.cursor() as cursor:
+    with connections[router.db_for_read(Delivery)].cursor() as cursor:
         cursor.execute(_FIGURES, values)
         [found] = cursor.fetchall()
     return tuple(found)

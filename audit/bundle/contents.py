@@ -50,8 +50,9 @@ class Bundle:
         self.tenant_id = filters.tenant_id
         self.actor_type = actor_type
         self.actor_id = actor_id
-        snapshot, self.generated_at = queries.take_snapshot()
-        self.extent = choose_extent(filters, snapshot=snapshot)
+        snapshot = queries.take_snapshot()
+        self.generated_at = snapshot.at
+        self.extent = choose_extent(filters, snapshot=snapshot.text)
         self.redactions = redactions.find_places(self.extent)
         self.rotations = signing_keys.load_keys().rotations  # read after it: its key is among them
         self.verifier_key = self.extent.end.verifier_key

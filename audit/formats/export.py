@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db import connections
+from django.db import connections, router
 
 from audit.contracts import ActorType, Filters, LedgerError, Status
 from audit.formats import stored
@@ -38,7 +38,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What is in an export. `sha256` is over every byte before the manifest itself."""
+    """What is in an export. `sealed`: how many rows of the organisation were sealed in its
+    snapshot; rows behind them are in it unsealed. `sha256` is over every byte before the manifest
+    itself."""
 
     export_id: UUID
     format: Format
@@ -46,6 +48,7 @@ class Manifest:
     filters: dict[str, Any]
     generated_at: datetime
     snapshot: str
+    sealed: int
     rows: int
     sha256: str
 
@@ -70,7 +73,8 @@ class Export:
         self.format = format
         self.actor_type = actor_type
         self.actor_id = actor_id
-        self.snapshot, self.generated_at = queries.take_snapshot()
+        self.snapshot = queries.take_snapshot(filters.tenant_id)
+        self.generated_at = self.snapshot.at
         self.content_type, self.suffix, encoder = FORMATS[format]
         self.encoder = encoder()
         self.rows = 0
@@ -90,7 +94,9 @@ class Export:
 
     def encoded(self) -> Iterator[bytes]:
         yield self.encoder.head()
-        rows = queries.select_every_phase(self.filters, snapshot=self.snapshot)
+        rows = queries.select_every_phase(self.filters, snapshot=self.snapshot.text)
+        until = self.snapshot.written_until  # a replica that got there has the same rows
+        rows = rows.using(router.db_for_read(rows.model, written_until=until))
         for number, page in stored.pages(rows, self.encoder, tenant_id=self.filters.tenant_id):
             self.rows += number
             yield page
@@ -103,7 +109,8 @@ class Export:
             tenant_id=self.filters.tenant_id,
             filters=self.filters.chosen(),
             generated_at=self.generated_at,
-            snapshot=self.snapshot,
+            snapshot=self.snapshot.text,
+            sealed=self.snapshot.sealed,
             rows=self.rows,
             sha256=self.digest.hexdigest(),
         )

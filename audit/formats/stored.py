@@ -1,10 +1,12 @@
 """Rows of the ledger as the texts that are stored, without making objects of them."""
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from uuid import UUID
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from django.db import connections
+from django.db import DatabaseError, InterfaceError, connections
 from psycopg import ClientCursor
 
 from audit.formats.copies import Copies
@@ -12,6 +14,8 @@ from audit.formats.rows import COLUMNS, Encoder, Row, Text
 from audit.ledger import queries, vault
 from audit.ledger.chain import SALT_BYTES
 from audit.ledger.routing import LEDGER
+
+log = logging.getLogger(__name__)
 
 # Two pages are held at a time, and what glibc was asked for at once it hardly gives back to the
 # system. So a page has as many rows as were about PAGE_BYTES in the last one; the first two, of
@@ -47,38 +51,66 @@ PLACE = b"%b%b%b %b %b"  # of vault.Place, as bytes
 Payloads = dict[bytes, bytes]
 
 
+class Source:
+    """The connection that rows are read through. Where a replica fails, the ledger's own database
+    goes on."""
+
+    def __init__(self, alias: str) -> None:
+        self.alias = alias
+
+    def copy(
+        self, *statements: str, meanwhile: Callable[[], bytes] = bytes
+    ) -> tuple[list[list[bytes]], bytes]:
+        """What each statement answers, and what `meanwhile` returned while they ran."""
+        chunk: bytes | None = None
+        try:
+            with Copies(connections[self.alias], *statements) as copies:
+                chunk = meanwhile()
+        except (DatabaseError, InterfaceError) as error:
+            if self.alias == LEDGER:
+                raise
+            log.warning("replica.passed_over", extra={"code": type(error.__cause__).__name__})
+            connections[self.alias].close()
+            self.alias = LEDGER
+            with Copies(connections[LEDGER], *statements) as copies:
+                chunk = meanwhile() if chunk is None else chunk
+        return copies.answers, chunk
+
+
 def pages(rows: queries.Rows, encoder: Encoder, *, tenant_id: UUID) -> Iterator[tuple[int, bytes]]:
-    """How many rows, and what `encoder` makes of them: `rows`, all of one organisation, action
-    by action, oldest first. The server reads ahead while a page is encoded; while the reader
-    of the pages is busy, it is asked nothing.
+    """How many rows, and what `encoder` makes of them: `rows`, all of one snapshot and one
+    organisation, action by action, oldest first. The server reads ahead while a page is encoded;
+    while the reader of the pages is busy, it is asked nothing.
 
     Raises audit.ledger.vault.Unreadable for a payload that is not its row's, and WrongVaultKey.
     """
-    rows, text = rows.order_by("action_id", "id"), encoder.text
+    rows, text, source = rows.order_by("action_id", "id"), encoder.text, Source(rows.db)
     size = min(PAGE, FIRST)
-    [page] = copied(first_page(rows, text, size=size))
-    stored, ahead = copied(*behind(rows, page, text, size=size)) or ([], [])
+    [page], _ = source.copy(first_page(rows, text, size=size))
+    answers, _ = source.copy(*behind(rows, page, text, size=size))
+    stored, ahead = answers or ([], [])
     while page:
         key, size = vault.keys.for_reading(tenant_id), like(page, stored)
-        with Copies(connections[LEDGER], *behind(rows, ahead, text, size=size)) as copies:
-            chunk = encoder.page(opened(page, by_row(stored), text, tenant_id, key))
+        encode = partial(encoded, encoder, page, stored, tenant_id, key)
+        answers, chunk = source.copy(*behind(rows, ahead, text, size=size), meanwhile=encode)
         yield len(page), chunk
-        page, (stored, ahead) = ahead, copies.answers or ([], [])
+        page, (stored, ahead) = ahead, answers or ([], [])
 
 
 def at_places(places: Sequence[int], encoder: Encoder, *, tenant_id: UUID) -> bytes:
     """What `encoder` makes of an organisation's sealed rows at these places, `a.leaf_index`, in
     their order; those that left by retention are not among them. Raises as `pages` does."""
-    key, text = vault.keys.for_reading(tenant_id), encoder.text
-    [page] = copied(lines(AT_PLACES, [tenant_id, list(places)], text, order="a.leaf_index"))
-    [stored] = copied(contents(page, text))
-    return encoder.page(opened(page, by_row(stored), text, tenant_id, key))
+    key, text, source = vault.keys.for_reading(tenant_id), encoder.text, Source(LEDGER)
+    wanted = lines(AT_PLACES, [tenant_id, list(places)], text, order="a.leaf_index")
+    [page], _ = source.copy(wanted)
+    [stored], _ = source.copy(contents(page, text))
+    return encoded(encoder, page, stored, tenant_id, key)
 
 
-def copied(*statements: str) -> list[list[bytes]]:
-    with Copies(connections[LEDGER], *statements) as copies:
-        pass
-    return copies.answers
+def encoded(
+    encoder: Encoder, page: list[bytes], stored: list[bytes], tenant_id: UUID, key: AESGCM | None
+) -> bytes:
+    return encoder.page(opened(page, by_row(stored), encoder.text, tenant_id, key))
 
 
 def like(page: list[bytes], stored: list[bytes]) -> int:

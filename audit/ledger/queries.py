@@ -2,8 +2,10 @@
 (audit.ledger.selectors)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
+from uuid import UUID
 
 from django.db import connections
 from django.db.models import (
@@ -106,12 +108,28 @@ def select_phases(snapshot: str | None = None) -> Rows:
     )
 
 
-def take_snapshot() -> tuple[str, datetime]:
-    """What is committed now, as the text of a pg_snapshot, and the database's time."""
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """What is committed at one moment: the text of a pg_snapshot, the database's time, a place in
+    its log behind all of it, and how many rows of an organisation are sealed."""
+
+    text: str
+    at: datetime
+    written_until: str
+    sealed: int
+
+
+def take_snapshot(tenant_id: UUID | None = None) -> Snapshot:
     with connections[LEDGER].cursor() as cursor:
-        cursor.execute("SELECT pg_current_snapshot()::text, clock_timestamp()")
-        text, at = cursor.fetchone()
-    return text, at
+        cursor.execute(
+            "SELECT pg_current_snapshot()::text, clock_timestamp(),"
+            " CASE WHEN pg_is_in_recovery() THEN '' ELSE pg_current_wal_insert_lsn()::text END,"
+            " coalesce(max(size), 0)"
+            " FROM audit_checkpoint WHERE tenant_id = %s",
+            [tenant_id],
+        )
+        text, at, written_until, sealed = cursor.fetchone()
+    return Snapshot(text=text, at=at, written_until=written_until, sealed=sealed)
 
 
 def iterate_pages(rows: Rows, *, size: int = 1000) -> Iterator[list[ExecutedAgentAction]]:

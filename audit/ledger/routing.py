@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
+
 LEDGER = "ledger"
 
 
@@ -10,7 +12,9 @@ class LedgerRouter:
     `ledger` alias; migrations run once, on `default`."""
 
     def db_for_read(self, model: type, **hints: Any) -> str | None:
-        return LEDGER if model._meta.app_label == "audit" else None  # type: ignore[attr-defined]
+        """Never where a related row came from, as Django would have it: that may be a replica."""
+        is_of_ledger = model._meta.app_label == "audit"  # type: ignore[attr-defined]
+        return LEDGER if is_of_ledger else DEFAULT_DB_ALIAS
 
     db_for_write = db_for_read
 

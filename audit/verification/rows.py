@@ -59,7 +59,7 @@ class Verification:
             return
         for sentence in guards.find_problems():
             yield Finding(sentence=sentence)
-        now, _ = queries.take_snapshot()
+        now = queries.take_snapshot().text
         rows = queries.select_with_payload(now)
         if self.tenant_id:
             rows = rows.filter(tenant_id=self.tenant_id)

@@ -6,6 +6,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.local.variables import Variables
 
+# A replica that does not answer is passed over, and nobody waits long to find out.
+HASTY = {"connect_timeout": 2, "tcp_user_timeout": 3_000}  # seconds, and milliseconds
+ROUTERS = ["integrations.database.replicas.ReplicaRouter", "audit.ledger.routing.LedgerRouter"]
+READ_ONLY = "-c default_transaction_read_only=on"
+
 
 def configure(env: Variables, process: str, url: str, *, pooler: bool) -> dict[str, Any]:
     """Django's DATABASES. The ledger has a connection of its own, in autocommit: what rolls back
@@ -13,11 +18,19 @@ def configure(env: Variables, process: str, url: str, *, pooler: bool) -> dict[s
 
     With a `pooler` behind the address nothing is kept in a session: no cursor of the server's, no
     prepared statement unless DATABASE_PREPARE says that the pooler knows them, no role. Raises
-    ImproperlyConfigured for DATABASE_ROLE then.
+    ImproperlyConfigured for DATABASE_ROLE then. To a replica (DATABASE_REPLICA_URL)
+    nothing is written, whatever its role may do.
     """
     names = ("default", "ledger")
     found = {name: _connection(env, process, url, pooler=pooler) for name in names}
     found["ledger"]["TEST"] = {"MIRROR": "default"}
+    if replica := env.address("DATABASE_REPLICA_URL", "postgres", "postgresql"):
+        found["replica"] = _connection(env, process, replica, pooler=False)
+        found["replica"]["TEST"] = {"MIRROR": "default"}
+        options = found["replica"]["OPTIONS"]
+        options |= HASTY | {"options": f"{options['options']} {READ_ONLY}"}
+        if "pool" in options:
+            options["pool"] |= {"min_size": 0, "timeout": HASTY["connect_timeout"]}
     return found
 
 

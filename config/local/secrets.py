@@ -47,7 +47,9 @@ _ACTS = _LEDGER | {
 # They open the secrets of people's accounts. The web process does not.
 _OPENS = frozenset({"CREDENTIALS_PRIVATE_KEY", "CREDENTIALS_PRIVATE_KEY_BEFORE"})
 NEEDS: dict[str, frozenset[str]] = {
-    "web": _ACTS | {"WEBHOOK_SECRETS", "EMAIL_URL", "METRICS_TOKEN", "OIDC_CLIENT_SECRET"},
+    "web": _ACTS
+    | {"WEBHOOK_SECRETS", "EMAIL_URL", "METRICS_TOKEN", "OIDC_CLIENT_SECRET"}
+    | {"DATABASE_REPLICA_URL"},
     "cluster": _ACTS | _OPENS | {"SYNC_CALLBACK_SECRETS", "EMAIL_URL", "VAPID_PRIVATE_KEY"},
     "turns": _ACTS | _OPENS,
     "sealer": _DATABASE | {"LEDGER_KEY", "LEDGER_SIGNING_KEY"},

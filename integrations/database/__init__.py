@@ -1,1 +1,1 @@
-"""How processes share the database: pooled connections, locks and notices."""
+"""How processes share the database: pooled connections, replicas, locks and notices."""

@@ -9,6 +9,8 @@ from django.db.models import CharField, Q, QuerySet
 from django.http import HttpRequest
 from unfold.paginator import InfinitePaginator as ThemePaginator
 
+from integrations.web.stale import may_be_stale
+
 
 class InfinitePaginator(ThemePaginator):  # type: ignore[misc]  # the theme is untyped
     """The theme tells by this very name that there is no count to show."""
@@ -76,6 +78,9 @@ class NewestFirst:
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return list(dict.fromkeys([f"-{self.newest_by}", "-pk"]))
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        return may_be_stale(super().changelist_view)(request, extra_context)  # type: ignore[misc]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         rows: QuerySet[Any] = super().get_queryset(request)  # type: ignore[misc]

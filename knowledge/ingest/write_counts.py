@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, connections, router
 
 from knowledge.models import Item
 from knowledge.text.languages import UNKNOWN
@@ -62,7 +62,7 @@ def find_counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
 
 def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
     """The write counts of these accounts together. One query."""
-    with connection.cursor() as cursor:
+    with connections[router.db_for_read(Item)].cursor() as cursor:
         cursor.execute(_READ, [list(account_ids)])
         rows = cursor.fetchall()
     by_account = dict.fromkeys(sorted(map(str, account_ids)), 0)

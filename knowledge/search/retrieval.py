@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connections, router, transaction
 from django.db.models import Q, QuerySet
 
 from integrations.llm import llm
@@ -66,7 +66,8 @@ def search(
     )
     key = cache.build_found_key(values, counts)
     before = cache.load_found(key)
-    with transaction.atomic(), connection.cursor() as cursor:
+    source = router.db_for_read(Item)
+    with transaction.atomic(using=source), connections[source].cursor() as cursor:
         cursor.execute(
             "SELECT set_config('hnsw.ef_search', '400', true),"
             # The statement sorts. In strict order what is found late would be dropped.

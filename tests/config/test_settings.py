@@ -83,6 +83,7 @@ def test_a_server_may_be_idle_in_a_transaction_for_seconds_and_a_command_for_min
 SECRETS = {name: f"the value of {name} " + "x" * 50 for name in sorted(secrets.ALL)} | {
     "DATABASE_URL": "postgresql://elsewhere/remit",
     "DATABASE_DIRECT_URL": "",
+    "DATABASE_REPLICA_URL": "postgresql://beside/remit",
     "REDIS_URL": "redis://elsewhere/0",
     "EMAIL_URL": "smtp://localhost",
     "DATA_SERVICE_KEYS": "default=abc",

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=
 
 
 def pages(tenant_id: UUID, encoder: Csv | JsonLines) -> Iterator[tuple[int, bytes]]:
-    snapshot, _ = queries.take_snapshot()
+    snapshot = queries.take_snapshot().text
     rows = queries.select_every_phase(Filters(tenant_id=tenant_id), snapshot=snapshot)
     return stored.pages(rows, encoder, tenant_id=tenant_id)
 
