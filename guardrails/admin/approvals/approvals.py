@@ -138,6 +138,7 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
         waiting = Approval.objects.filter(
             state=Approval.State.PENDING,
             escalated_at=None,
+            organisation=OuterRef("organisation"),
             question=OuterRef("question"),
             delegated_to=OuterRef("delegated_to"),
         ).order_by("created_at", "id")
