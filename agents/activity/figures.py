@@ -47,7 +47,7 @@ _FIGURES = """
             WHERE organisation_id = %(of)s AND at >= %(since)s) AS cost,
         (SELECT matched::float / nullif(every, 0) FROM inbound) AS without_model,
         (SELECT count(*) FROM (
-            SELECT 1 FROM guardrails_approval
+            SELECT DISTINCT question FROM guardrails_approval
             WHERE organisation_id = %(of)s AND state = 'pending' LIMIT %(many)s
         ) AS pending) AS waiting
 """
@@ -68,7 +68,8 @@ class Bar:
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """Of the last DAYS days, today included. `without_model` is a share of the mails that got a
-    turn, None without any; `decided_within` is the median."""
+    turn, None without any; `decided_within` is the median; `waiting` are questions, as in the list
+    of approvals."""
 
     bars: tuple[Bar, ...]
     totals: tuple[tuple[str, str, int], ...]

@@ -85,7 +85,7 @@ class Row:
 def render(
     found: Sequence[Delivery | Turn], *, organisation_id: UUID, zone: tzinfo = UTC
 ) -> list[Row]:
-    """The rows in words, with times of the zone. Five queries at most, however many rows."""
+    """The rows in words, with times of the zone. Six queries at most, however many rows."""
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
@@ -102,6 +102,8 @@ def render(
     by_run: dict[str, list[ActionState]] = {}
     for one in states:
         by_run.setdefault(one.run_id, []).append(one)
+    for id, earlier in _asked_before(turns, states, organisation_id=organisation_id).items():
+        by_run.setdefault(id, []).extend(earlier)
     return [
         _delivery(row, items.get(_item_key(row)), by_run, suggested, zone)
         if isinstance(row, Delivery)
@@ -110,6 +112,28 @@ def render(
         else _reminder(row, items.get(_item_key(row)), by_run, zone)
         for row in found
     ]
+
+
+def _asked_before(
+    turns: Iterable[Turn], states: Iterable[ActionState], *, organisation_id: UUID
+) -> dict[str, list[ActionState]]:
+    """By turn, what it wanted and an earlier one had asked a person for: it is done once, and so
+    it stands in the ledger with that one alone."""
+    known = {one.action_id: one for one in states}
+    wanted = {
+        turn: {UUID(one["action_id"]) for one in turn.actions}
+        for turn in turns
+        if any(one["status"] == "pending" for one in turn.actions)
+    }
+    known |= selectors.states_of_actions(
+        tenant_id=organisation_id, action_ids=set().union(*wanted.values()).difference(known)
+    )
+    return {
+        str(turn.id): [
+            known[id] for id in sorted(ids & known.keys()) if known[id].run_id != str(turn.id)
+        ]
+        for turn, ids in wanted.items()
+    }
 
 
 def _suggested(turns: Iterable[Turn]) -> Mapping[UUID, Suggested]:

@@ -23,13 +23,14 @@ log = logging.getLogger(__name__)
 class End:
     """The end of one turn, which comes once. `left` are the provider's answers to its actions.
 
-    `settle` does what is to be done once they are done, and may ask the provider. Then `close`
-    stores what ends with the turn. Where the provider cannot be asked the turn ends alone.
+    `settle` does what is to be done once they are done, may ask the provider, and adds to what is
+    `left`. Then `close` stores what ends with the turn. Where the provider cannot be asked the turn
+    ends alone.
     """
 
     lease: Lease
     account: AccountRef
-    settle: Callable[[], object] = lambda: None
+    settle: Callable[[list[Mapping[str, Any]]], object] = lambda left: None
     close: Callable[[], object] = lambda: None
     left: list[Mapping[str, Any]] = field(default_factory=list)
     is_stored: bool = False
@@ -58,7 +59,7 @@ class End:
 
     def _settle(self) -> bool:
         try:
-            self.settle()
+            self.settle(self.left)
         except ProviderError as error:
             turn = str(self.lease.turn_id)
             log.warning("turn.unsettled", extra={"turn": turn, "code": error.code})

@@ -54,7 +54,7 @@ def remind(account: AccountRef, *, now: datetime) -> int:
                 kind=Turn.Kind.REMINDER,
                 key={"id": thread_status.derive_id(today, str(key))},
             )
-            cause = thread_status.Cause(key, today, turn.use)
+            cause = thread_status.Cause(key, today, turn.use, turn.left)
             result = thread_status.change(
                 *(cause, account, status),
                 thread_id=mail.thread_id,

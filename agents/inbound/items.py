@@ -46,12 +46,13 @@ from integrations.llm.deadline import Deadline
 from integrations.models import Delivery
 from integrations.ports.registry import BY_SOURCE
 from knowledge.contracts import IngestOutcome
-from knowledge.ingest import ingest
+from knowledge.ingest import ingest, metadata
 
 log = logging.getLogger(__name__)
 # A task begins nothing after a fifth of its time, so that what starts ends in it.
 BEGUN_WITHIN = 5
 DUPLICATE = Finished(Delivery.State.SKIPPED, "duplicate_item")
+OWN = Finished(Delivery.State.SKIPPED, intake.OWN_ACTION)
 BRIEFS: Mapping[type[AnyItem], Callable[[Arrival, Any], Brief | None]] = {
     Document: documents.brief,
     Event: events.brief,
@@ -86,10 +87,12 @@ def work(delivery: Claimed) -> Finished:
         return Finished(Delivery.State.DEAD, "source_id_mismatch")
     starts_turns = BY_SOURCE[event.source].starts_turns
     mail = item if isinstance(item, Email) and starts_turns else None
-    if mail and event.kind == "updated":
-        # What was stored before tells what is new, so this comes first.
-        with thread_turns.because_of(delivery, account, mail.id) as cause:
-            thread_status.follow(cause, account, mail)
+    change = mail if event.kind == "updated" else None
+    if change and metadata.is_own(account, change):
+        return OWN  # stored after this was taken in
+    # What was stored before tells what is new, so these come first.
+    is_own = change is not None and thread_status.is_own(account, change, now=timezone.now())
+    left = _follow(delivery, account, change) if change and not is_own else []
     beginning = Beginning(delivery, account, mail) if event.kind == "created" and mail else None
     outcome = ingest.ingest(
         account=account,
@@ -99,6 +102,7 @@ def work(delivery: Claimed) -> Finished:
         deadline=deadline,
         beside=beginning.beside if beginning else lambda: None,
     )
+    thread_turns.store_left(account, left)
     again.note(account, item)
     if beginning:
         return _react_to_mail(beginning, outcome, deadline)
@@ -106,7 +110,15 @@ def work(delivery: Claimed) -> Finished:
         return _react(delivery, account, item, outcome, event.kind, deadline)
     if mail:
         label_changes.look(account, mail, before=outcome.labels_before, now=timezone.now())
-    return _accounted(outcome)
+    return OWN if is_own else _accounted(outcome)
+
+
+def _follow(delivery: Claimed, account: AccountRef, mail: Email) -> list[Mapping[str, Any]]:
+    """What somebody's change of a mail says about its thread; the provider's answers."""
+    left: list[Mapping[str, Any]] = []
+    with thread_turns.because_of(delivery, account, mail.id, left=left) as cause:
+        thread_status.follow(cause, account, mail)
+    return left
 
 
 def _forget(account: AccountRef, event: ItemEvent) -> Finished:
@@ -136,11 +148,11 @@ def _react_to_mail(beginning: Beginning, outcome: IngestOutcome, deadline: Deadl
     turn_id, lease = beginning.turn(outcome)
     if turn_id is None:
         return DUPLICATE
-    settle = partial(_keep_thread, delivery, account, email, policy, turn_id=turn_id)
+    settle = partial(_keep_thread, delivery, account, email, policy, turn_id)
     run = partial(inbound.run, email=email, policy=policy, deadline=deadline)
     finished = _run_turn(delivery, account, turn_id, lease, run, settle)
     if finished.state == Delivery.State.PROCESSED and not finished.is_stored:
-        settle()
+        settle(None)
     return finished
 
 
@@ -149,10 +161,11 @@ def _keep_thread(
     account: AccountRef,
     email: Email,
     policy: PolicySnapshot,
-    *,
     turn_id: UUID | None = None,
+    left: list[Mapping[str, Any]] | None = None,
 ) -> None:
-    with thread_turns.because_of(delivery, account, email.id, turn_id=turn_id) as cause:
+    because_of = thread_turns.because_of(delivery, account, email.id, turn_id=turn_id, left=left)
+    with because_of as cause:
         thread_status.keep(cause, account, email, policy=policy)
         drafts.tidy(cause, account, email)
 
@@ -179,7 +192,7 @@ def _react(
         return _accounted(outcome)
     match own_writes.find_author(account, brief.ids, now=arrival.now):
         case "own":
-            return Finished(Delivery.State.SKIPPED, intake.OWN_ACTION)
+            return OWN
         case "open":
             raise InWork
     if policy.stops_all(account.source):
@@ -191,10 +204,10 @@ def _react(
         # Another change of what an agent had looked at before is read in, and no more.
         return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
-    settle = partial(again.note_turn, account, item)
-    finished = _run_turn(delivery, account, turn_id, lease, run, settle)
+    note = partial(again.note_turn, account, item)
+    finished = _run_turn(delivery, account, turn_id, lease, run, lambda left: note())
     if not finished.is_stored:
-        settle()
+        note()
     return finished
 
 
@@ -222,7 +235,7 @@ def _run_turn(
     turn_id: UUID,
     lease: Lease | None,
     run: Callable[[End], str | None],
-    settle: Callable[[], None],
+    settle: Callable[[list[Mapping[str, Any]]], None],
 ) -> Finished:
     """The delivery ends with its turn, and all is settled. It is not yet where the turn fails or
     had ended, or the provider cannot be asked: then it ends after it."""

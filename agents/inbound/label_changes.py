@@ -36,7 +36,8 @@ def _follow(account: AccountRef, mail: Email, before: Sequence[str], now: dateti
         account=account, item_id=mail.id, key={"id": thread_status.derive_id(now, str(key))}
     )
     try:
-        thread_status.follow(thread_status.Cause(key, now, turn.use), account, mail, before=before)
+        cause = thread_status.Cause(key, now, turn.use, turn.left)
+        thread_status.follow(cause, account, mail, before=before)
     finally:
         if turn.is_used:
             turn.store()

@@ -8,16 +8,17 @@ by the guardrails, written to the ledger.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from audit.ledger import ids
+from audit.ledger import ids, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import executor
 from guardrails.facts.facts import SENT
+from guardrails.gather import own_mail, own_writes
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies.thread_states import ThreadStates, find_thread_states
 from integrations.accounts.reads import mail_reader
@@ -30,11 +31,13 @@ NO_MAIL = frozenset({"DRAFT", "TRASH", "SPAM"})
 
 class Cause(NamedTuple):
     """What brings a thread up: a delivery, a mail of a run over past mail, or a day. `use_turn`
-    gives the id of the turn in which something is done about it."""
+    gives the id of the turn in which something is done about it; `left` takes in the provider's
+    answers to that."""
 
     id: UUID
     at: datetime
     use_turn: Callable[[], str]
+    left: list[Mapping[str, Any]]
 
 
 class Status(NamedTuple):
@@ -98,7 +101,7 @@ def change(
     agent: str = AGENT,
 ) -> ActionResult:
     """Have a thread, which is `called` so, changed to this status, once for a cause."""
-    return executor.execute(
+    result = executor.execute(
         ActionRequest(
             action_id=_action_id(cause, status),
             account=account,
@@ -115,6 +118,29 @@ def change(
             called=called,
         )
     )
+    if result.left:
+        cause.left.append(result.left)
+    return result
+
+
+def is_own(account: AccountRef, email: Email, *, now: datetime) -> bool:
+    """Whether a mail was changed, since it was stored, by no more than what Remit has just done: it
+    got its thread's status, or gave it up to another mail of the thread."""
+    stored = mails.load_by_ids(account.id, [email.id]).get(email.id)
+    before, present = set(stored.labels if stored else email.labels), set(email.labels)
+    since = ids.floor(now - own_writes.RECENT)
+    filings = own_mail.filings_of(account, email.id) if before != present else ()
+    recent = [one for one in filings if one >= since]
+    states = find_thread_states(policy_snapshot(account)) if recent else None
+    if states is None or not before ^ present <= states.labels:
+        return False
+    put = {
+        str(said["label_id"])
+        for one in recent
+        for phase in selectors.recorded(one)[:1]
+        if (said := phase.payload.get("arguments", {})).get("email_id") == email.id
+    }
+    return present - before <= put
 
 
 def find_status(

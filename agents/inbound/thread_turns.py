@@ -6,9 +6,10 @@ first action, so that each row of the ledger names what it was done because of, 
 users' days have it like all that came.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -23,13 +24,15 @@ from agents.tools.acting import describe_result
 from audit.ledger import selectors
 from guardrails.execute import outcomes, tidying
 from integrations.contracts import AccountRef
+from knowledge.ingest import metadata
 
 AGENTS = frozenset({thread_status.AGENT, tidying.AGENT})
 
 
 @dataclass(kw_only=True)
 class ThreadTurn:
-    """One turn: that of `turn_id`, else the one of `key`, which is opened once."""
+    """One turn: that of `turn_id`, else the one of `key`, which is opened once. `left` are the
+    provider's answers to its actions, unless they end with the turn of an agent."""
 
     account: AccountRef
     item_id: str
@@ -37,6 +40,7 @@ class ThreadTurn:
     key: Mapping[str, UUID] = field(default_factory=dict)
     turn_id: UUID | None = None
     is_used: bool = False
+    left: list[Mapping[str, Any]] = field(default_factory=list)
 
     def use(self) -> str:
         """Its id, for the origin of an action; the turn is there from then on."""
@@ -58,7 +62,9 @@ class ThreadTurn:
         return Turn.objects.get_or_create(**self.key, defaults=values)[0]
 
     def store(self) -> None:
-        """Keep what these actions came to among those of the turn, as the ledger has them now."""
+        """Keep what these actions came to among those of the turn, as the ledger has them now, and
+        what they left of their mails: the word that comes of it tells nothing new then."""
+        store_left(self.account, self.left)
         if self.turn_id is None:
             return
         rows = selectors.actions_of_run(
@@ -83,16 +89,30 @@ class ThreadTurn:
             turn.save(update_fields=["actions", "finished_at"])
 
 
+def store_left(account: AccountRef, left: Iterable[Mapping[str, Any]]) -> None:
+    """What actions left of their mails, by the provider's answers."""
+    for change in metadata.find_own_changes(account, left):
+        change.store()
+
+
 @contextmanager
 def because_of(
-    delivery: Claimed, account: AccountRef, item_id: str, *, turn_id: UUID | None = None
+    delivery: Claimed,
+    account: AccountRef,
+    item_id: str,
+    *,
+    turn_id: UUID | None = None,
+    left: list[Mapping[str, Any]] | None = None,
 ) -> Iterator[Cause]:
     """What is done about the thread because of this delivery, in its one turn. What was done is
-    kept however the block ends, and once more where an earlier try broke off."""
+    kept however the block ends, and once more where an earlier try broke off. Who gives `left`
+    stores what the actions left of their mails."""
     key = {"delivery_id": delivery.id}
     turn = ThreadTurn(account=account, item_id=item_id, key=key, turn_id=turn_id)
     try:
-        yield Cause(delivery.id, delivery.received_at, turn.use)
+        yield Cause(
+            delivery.id, delivery.received_at, turn.use, turn.left if left is None else left
+        )
     finally:
         if delivery.attempts > 1 and turn.turn_id is None:
             before = Turn.objects.filter(**key, kind=turn.kind)

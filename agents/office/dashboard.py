@@ -26,6 +26,7 @@ from audit.verification import verify
 from guardrails.approve import change_request_rows
 from guardrails.approve.cards import list_cards
 from guardrails.comply import incidents, recipients, time_stamps
+from guardrails.models import Approval
 from integrations.models import Delivery, Organisation
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.counts import count_up_to
@@ -79,15 +80,16 @@ def figures(organisation: Organisation, may_view: Rights, *, now: datetime) -> d
         }
     waiting = 0
     if may_view("guardrails_approval"):
-        cards = list_cards(organisation_id=organisation.id, state="pending", limit=MANY + 1)
-        waiting = len(cards)
+        cards = list_cards(organisation_id=organisation.id, state="pending", limit=CARDS)
+        rows = Approval.objects.filter(organisation=organisation, state=Approval.State.PENDING)
+        waiting = rows.order_by().values("question").distinct()[: MANY + 1].count()
         found["waiting"] = [
             {
                 "description": timeline.reveal(card.description),
                 "user": card.external_user_id,
                 "link": reverse("admin:guardrails_approval_change", args=[card.id]),
             }
-            for card in cards[:CARDS]
+            for card in cards
         ]
     tiles = open_things(organisation, since, waiting=waiting)
     found["open_things"] = [tile for name, tile in tiles if may_view(name)]
@@ -165,7 +167,7 @@ def open_things(
         tasks=OrmQ.objects.all(),
     )
     return [
-        _tile("Open approvals", waiting, "guardrails_approval", state__exact="pending"),
+        _tile("Questions that wait", waiting, "guardrails_approval", state__exact="pending"),
         _tile(
             "Open change requests",
             found["requests"],

@@ -166,7 +166,7 @@ def _worked(
 
 def _keep_status(run: PastRun, account: AccountRef, email: Email, turn_id: UUID) -> None:
     turn = ThreadTurn(account=account, item_id=email.id, turn_id=turn_id)
-    cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at, turn.use)
+    cause = thread_status.Cause(uuid5(run.id, email.id), run.created_at, turn.use, turn.left)
     policy = policy_snapshot(account)  # not the draft that a run may be tried with
     try:
         thread_status.keep(cause, account, email, policy=policy)

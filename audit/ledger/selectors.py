@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -121,6 +121,16 @@ def states_of_runs(*, tenant_id: UUID, run_ids: Iterable[str]) -> tuple[ActionSt
     rows = rows.filter(tenant_id=tenant_id, run_id__in=list(run_ids)).order_by("action_id")
     names = tuple(ActionState.__dataclass_fields__)
     return tuple(ActionState(**row) for row in rows.values(*names))
+
+
+def states_of_actions(*, tenant_id: UUID, action_ids: Collection[UUID]) -> dict[UUID, ActionState]:
+    """How these actions of the tenant stand now, without their contents. No query for none."""
+    if not action_ids:
+        return {}
+    rows = queries.select_latest(queries.select_phases())
+    rows = rows.filter(tenant_id=tenant_id, action_id__in=action_ids)
+    names = tuple(ActionState.__dataclass_fields__)
+    return {row["action_id"]: ActionState(**row) for row in rows.values(*names)}
 
 
 def count_by_status(*, tenant_id: UUID, since: datetime, newest: int) -> Counter[str]:

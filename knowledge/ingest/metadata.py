@@ -130,6 +130,18 @@ def find_own_changes(account: AccountRef, answers: Iterable[Mapping[str, Any]]) 
     return [change for change in found if change]
 
 
+def is_own(account: AccountRef, item: AnyItem) -> bool:
+    """Whether actions of the assistant made this version, and that is stored."""
+    return Item.objects.filter(
+        account_id=account.id,
+        source=account.source,
+        source_id=item.id,
+        deleted_at=None,
+        own_since__lte=item.version,
+        source_version__gte=item.version,
+    ).exists()
+
+
 def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> Refresh | None:
     last, since = items[-1], items[0].version
     # Nobody changed it in between: what a user did has to be looked at as such.

@@ -122,6 +122,37 @@ def test_an_answer_waits_and_the_next_mail_asks_again(office: Office) -> None:
     assert not Delivery.objects.exclude(state__in=["processed", "skipped"]).exists()
 
 
+def test_word_of_what_was_done_about_a_thread_tells_nothing_new(office: Office) -> None:
+    mail = office.deliver("question")
+    office.drain()
+    with scripted({INGEST: [SUMMARY] * 2, READER: ["Nothing to do."]}):
+        write(office, mail, "own_1", minutes=5, labels=["SENT"], sender=MAYA)
+        write(office, mail, "theirs_1", minutes=9, labels=["INBOX"])
+        # By hand, on another mail than the one that has the thread's state.
+        labels = [*office.mail(mail["id"])["labels"], "label_actioned"]
+        office.control("PATCH", f"/users/maya/emails/{mail['id']}", json={"labels": labels})
+        office.settle_webhooks()
+        office.drain()
+        office.settle_webhooks()
+        office.drain()
+
+    assert statuses(office, mail["thread_id"]) == {mail["id"]: ["label_actioned"]}
+    rows = Delivery.objects.filter(
+        kind="updated", source_id__in=[mail["id"], "own_1", "theirs_1"]
+    ).order_by("received_at")
+    found = [(one.source_id, one.body["data"]["version"], one.reason) for one in rows]
+    assert sorted(found) == sorted(
+        [
+            *(
+                (id, version, "own_action")
+                for id in (mail["id"], "own_1", "theirs_1")
+                for version in (2, 3)
+            ),
+            (mail["id"], 4, ""),
+        ]
+    )
+
+
 def test_where_labels_may_not_be_set_nothing_is_turned(office: Office) -> None:
     since = timezone.now()
     mail = office.deliver("question")
@@ -168,6 +199,8 @@ def test_what_nobody_answered_is_brought_up_once_and_an_answer_turns_it(office: 
         # Where the user says that it can wait, that holds for the day.
         path = "/users/maya/emails/own_1"
         office.control("PATCH", path, json={"labels": ["SENT", "label_awaiting_reply"]})
+        office.settle_webhooks()
+        office.drain()
         follow_ups.remind(account, now=later + timedelta(hours=1))
         assert statuses(office, mail["thread_id"]) == {"own_1": ["label_awaiting_reply"]}
         assert follow_ups.remind(account, now=later + timedelta(days=1)) == 1

@@ -212,6 +212,42 @@ def test_a_request_of_a_user_has_a_row_beside_mail(operator: Client) -> None:
     assert (request.outcome, request.why) == ("Answered", "It was answered in words.")
 
 
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_a_request_of_what_waits_already_says_what_waits(operator: Client) -> None:
+    account = mailbox()
+    first, again = turn(account), turn(account)
+    action_id = uuid7()
+    ledger.append(
+        entry(
+            tenant_id=account.organisation_id,
+            action_id=action_id,
+            run_id=str(first.id),
+            action_type="archive",
+            phase="control",
+            status="waiting",
+            decision_reason="needs_approval",
+        )
+    )
+    asked = {
+        "action_id": str(action_id),
+        "type": "archive",
+        "params": {},
+        "description": "Archive “Offer”",
+        "status": "pending",
+        "reason": "",
+        "sentence": "",
+    }
+    Turn.objects.filter(id__in=[first.id, again.id]).update(actions=[asked])
+
+    newest, oldest = rows(shown(operator))
+
+    for row in (newest, oldest):
+        assert (row.outcome, row.why) == ("Asked a person", "")
+        assert [(one.what, one.status) for one in row.done] == [
+            ("Archive “Offer”", "waits for a confirmation, not done")
+        ]
+
+
 def office() -> Account:
     """Three mails of one user and word of what the agent did to one, a mail of another, a request,
     and one of another organisation."""

@@ -68,7 +68,7 @@ def test_a_turn_ends_by_itself_where_no_step_came_with_the_end(end: End) -> None
 
 def test_all_is_settled_outside_of_the_transaction_in_which_the_rest_ends(end: End) -> None:
     seen: list[tuple[str, bool]] = []
-    end.settle = lambda: seen.append(("settle", connection.in_atomic_block))
+    end.settle = lambda left: seen.append(("settle", connection.in_atomic_block))
     end.close = lambda: seen.append(("close", connection.in_atomic_block))
 
     with end.committing(Turn.Ending.REPLY):
@@ -83,7 +83,7 @@ def test_all_is_settled_outside_of_the_transaction_in_which_the_rest_ends(end: E
 def test_a_turn_ends_alone_where_the_provider_cannot_be_asked(
     end: End, error: ProviderError
 ) -> None:
-    def settle() -> None:
+    def settle(left: object) -> None:
         raise error
 
     end.settle, end.close = settle, pytest.fail

@@ -85,7 +85,7 @@ def test_what_is_open_leads_to_where_it_is(operator: Client) -> None:
     tiles = {tile["label"]: tile for tile in shown(operator).context["open_things"]}
 
     assert {label: tile["number"] for label, tile in tiles.items()} == {
-        "Open approvals": "0",
+        "Questions that wait": "0",
         "Open change requests": "1",
         "Handed to a person": "0",
         "Failed turns": "1",
@@ -141,7 +141,7 @@ def test_it_asks_as_often_with_much_as_with_little(operator: Client) -> None:
         return len(captured) + len(proof)
 
     queries(range(1))  # what is asked once a process
-    assert queries(range(1, 5)) == queries(range(5, 150)) == 12
+    assert queries(range(1, 5)) == queries(range(5, 150)) == 13
 
 
 def test_it_says_how_far_the_ledger_is_sealed(operator: Client) -> None:
@@ -167,7 +167,7 @@ def test_staff_see_the_figures_of_their_own_organisation_and_no_other() -> None:
     assert unasked.context["received"] == 1
     assert [one.slug for one in unasked.context["organisations"]] == ["default"]
     labels = {tile["label"] for tile in unasked.context["open_things"]}
-    assert "Open approvals" in labels
+    assert "Questions that wait" in labels
     assert "Tasks in the queue" not in labels  # of the whole installation
     assert (other.status_code, unknown.status_code) == (404, 404)
     assert other.content.replace(b"elsewhere", b"") == unknown.content.replace(b"nowhere", b"")

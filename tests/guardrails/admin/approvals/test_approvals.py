@@ -117,6 +117,8 @@ def test_like_actions_are_one_row_until_somebody_searches_for_one_of_them(
     assert shown.count(">Create a task in PROJ</a>") == 1
     assert shown.count(">2 actions: Create a task in PROJ</a>") == 1
     assert "“User Auth” and 1 more" in shown
+    assert "2 questions wait for a person" in shown
+    assert client.get(reverse("admin:index")).context["figures"]["value"].waiting == "2"
     ticked = {"action": "decide_selected", "_selected_action": [waiting.pk]}
     cards = text(client.post(at("changelist"), ticked, follow=True))
     assert (waiting.digest in cards, other.digest in cards) == (True, True)
