@@ -154,6 +154,7 @@ MIDDLEWARE = [
     "config.pages.speaking.SpeakingMiddleware",
     "integrations.web.stale.PinMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "integrations.web.sessions.UseMiddleware",
     "integrations.web.second_factor.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -420,6 +421,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 HTTPS = env.bool("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_HTTPONLY = True
+SESSION_ENGINE = "integrations.web.sessions"
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 if HTTPS:

@@ -173,6 +173,7 @@ urlpatterns: list[URLPattern] = [
     path("patterns", patterns_page.page, name="console-patterns"),
     path("drafts", drafts_page.page, name="console-drafts"),
     path("you", you_page.page, name="console-you"),
+    path("you/log-out", you_page.log_out, name="console-you-log-out"),
     path("items/<uuid:item_id>", item_page.page, name="console-item"),
     path("items/<uuid:item_id>/sender", item_page.name_sender, name="console-item-sender"),
 ]

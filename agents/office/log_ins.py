@@ -9,6 +9,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.core import context
 from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,11 +21,13 @@ from django.utils.translation import gettext, gettext_noop
 
 from audit.contracts import LEDGER_TENANT, LedgerError
 from audit.ledger import events
+from integrations.web import sessions
 
 log = logging.getLogger(__name__)
 ACTION_TYPE = "login.locked"
 LOGGED_IN = "login.succeeded"
 RENEWED = "login.password_changed"
+ENDED = "login.ended"
 BY_NAME = "login_failed_of_name"  # in ACCOUNT_RATE_LIMITS
 NOTED_SECONDS = 300  # a lock is written down once in this time
 SENTENCE = gettext_noop(
@@ -60,12 +63,14 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
         used = [one["method"] for one in get_authentication_records(request, user)]
         about = {"operator": user.username, "address": self.get_client_ip(request), "by": used}
         record(LOGGED_IN, f"{user.username} logged in", about)
+        sessions.begin(request)
         answer: HttpResponseBase = super().post_login(request, user, **hooked)
         return answer
 
     def set_password(self, user: User, password: str) -> None:
-        """By themself, on the page for it: one row of the ledger."""
+        """By themself, on the page for it: one row of the ledger. It logs them out elsewhere."""
         super().set_password(user, password)
+        sessions.end_others(user, context.request.session if context.request else None)
         record(RENEWED, f"{user.username} chose a new password", {"operator": user.username})
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
@@ -85,6 +90,17 @@ class LogIns(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is untyped
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{_name(credentials)} {self.get_client_ip(request)}"
+
+
+def log_out(request: HttpRequest, id: str) -> bool:
+    """Somebody logs out in another browser of theirs, or, without its `id`, in all others: one row
+    of the ledger. False where they were logged in there no more."""
+    user: Any = request.user
+    ended = sessions.end_one(user, id) if id else sessions.end_others(user, request.session)
+    if ended:
+        about = {"operator": user.username, "browsers": list(ended)}
+        record(ENDED, f"{user.username} logged out in other browsers", about)
+    return bool(ended)
 
 
 def _name(credentials: dict[str, Any]) -> str:

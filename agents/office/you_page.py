@@ -12,18 +12,19 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import get_language_info, gettext, gettext_noop
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from agents.office import log_ins
 from agents.office.console_access import Chosen, for_staff, may_use, speaking_to
 from agents.office.own_settings import OwnSettings, read_own, store_own
 from audit.contracts import LedgerError
 from guardrails.approve.news import devices
 from guardrails.approve.news.quiet import person_of
-from guardrails.approve.speaking import fill
+from guardrails.approve.speaking import fill, moment
 from guardrails.models import ApprovalRecipient
 from integrations.contracts.preferences import DAYS
 from integrations.models import Account, Organisation, SignInIdentity
-from integrations.web import staff
+from integrations.web import sessions, staff
 from integrations.web.admin_pages import choose_organisation, operator
 from integrations.web.languages import LANGUAGES
 
@@ -67,6 +68,14 @@ def page(request: HttpRequest) -> HttpResponse:
     chosen = _choose(request)
     with speaking_to(request, chosen.organisation, chosen.user_id, zone=chosen.zone) as zone:
         return _answer(request, chosen, zone)
+
+
+@require_POST
+@for_staff
+def log_out(request: HttpRequest) -> HttpResponse:
+    """In the browser that `session` names, or else everywhere but here."""
+    log_ins.log_out(request, request.POST.get("session", ""))
+    return redirect(f"{reverse('console-you')}?ended=1#logged-in")
 
 
 def _choose(request: HttpRequest) -> Chosen:
@@ -117,6 +126,8 @@ def _answer(request: HttpRequest, chosen: Chosen, zone: str) -> HttpResponse:
         "problem": problem,
         "ways": list(_list_ways(user, organisation)),
         "has_password": user.has_usable_password(),
+        "log_ins": list(_list_log_ins(request, zone)),
+        "is_ended": "ended" in request.GET and request.method != "POST",
         "identities": _list_identities(user),
         "accounts": list(_list_accounts(chosen)),
     }
@@ -166,6 +177,15 @@ def _describe(row: ApprovalRecipient) -> Way:
     problem = gettext("The last message did not arrive.") if row.problem else ""
     what = fill(IN_WORDS[Kind(row.kind)], address=row.address, name=row.name, day=day)
     return Way(what=what, when=tuple(when), problem=problem)
+
+
+def _list_log_ins(request: HttpRequest, zone: str) -> Iterator[tuple[sessions.LoggedIn, str, str]]:
+    """Each with when it began and in which hour it was last used, where that is known."""
+    for one in sessions.list_open(request.user, request.session):
+        if one.began_at and one.used_at:
+            yield one, moment(one.began_at, zone), moment(one.used_at, zone)
+        else:
+            yield one, "", ""
 
 
 def _list_identities(user: Any) -> list[str]:

@@ -12,6 +12,7 @@ from integrations.models.mcp import McpCall, McpServer, McpTool
 from integrations.models.metering import Budget, ModelCall
 from integrations.models.personal import PersonalSettings
 from integrations.models.preferences import UserPreferences
+from integrations.models.sessions import Session
 from integrations.models.shared import SharedEntry
 from integrations.models.staff import Membership, SignInIdentity
 from integrations.models.tokens import ServiceToken
@@ -49,6 +50,7 @@ __all__ = [
     "PersonalSettings",
     "ProviderResource",
     "ServiceToken",
+    "Session",
     "SharedEntry",
     "SignInIdentity",
     "Upstream",

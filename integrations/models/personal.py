@@ -11,7 +11,7 @@ from django.db.models import Q
 from integrations.contracts.preferences import DAYS
 from integrations.contracts.quiet_hours import QuietHours
 from integrations.models.accounts import validate_time_zone
-from integrations.models.preferences import find_zones, validate_language
+from integrations.models.preferences import UserPreferences, find_zones, validate_language
 from integrations.models.staff import Membership
 
 
@@ -50,6 +50,20 @@ class PersonalSettings(models.Model):
         """None or one, on the clocks of this zone."""
         days = [day for day in DAYS if day in self.quiet_days]
         return QuietHours.read(self.quiet_from, self.quiet_until, zone=zone, days=days)
+
+
+def find_language(organisation_id: UUID, person: int) -> str:
+    """The language that somebody chose on their page “You”: that of the user of the agent that they
+    are in this organisation, else their own. Empty: none. Two queries."""
+    members = Membership.objects.filter(organisation_id=organisation_id, user_id=person)
+    own = members.exclude(external_user_id="").values_list("external_user_id", flat=True).first()
+    if own:
+        chosen = UserPreferences.objects.filter(
+            organisation_id=organisation_id, external_user_id=own
+        )
+        return chosen.values_list("language", flat=True).first() or ""
+    rows = PersonalSettings.objects.filter(user_id=person)
+    return rows.values_list("language", flat=True).first() or ""
 
 
 def find_quiet_hours(organisation_id: UUID, people: Collection[int]) -> Mapping[int, QuietHours]:

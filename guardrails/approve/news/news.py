@@ -17,7 +17,7 @@ from django.utils import timezone
 from guardrails.approve import card_mail
 from guardrails.approve.cards import list_cards
 from guardrails.approve.news import devices, push, recipients, slack, teams
-from guardrails.approve.news.quiet import held_until
+from guardrails.approve.news.quiet import held_until, language_of
 from guardrails.approve.questions import group
 from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
@@ -98,7 +98,7 @@ def _send_due(recipient: ApprovalRecipient, now: datetime) -> None:
             Q(approval__expires_at__lte=ends) | Q(approval__created_at__lt=ends - ANNOUNCED_FOR)
         )
     ids = list(due.order_by("id").values_list("approval_id", flat=True)[:ANNOUNCED_AT_ONCE])
-    with speaking(recipient.language):
+    with speaking(language_of(recipient)):
         cards = list_cards(organisation_id=recipient.organisation_id, ids=ids) if ids else ()
         for question in group(card for card in reversed(cards) if card.state == "pending"):
             if not _send(recipient, question, now=now):
@@ -195,7 +195,7 @@ def try_out(recipient_id: UUID, *, now: datetime) -> None:
     if row is None:
         return
     try:
-        with speaking(row.language):
+        with speaking(language_of(row)):
             CHANNELS[Kind(row.kind)](recipients.target(row), None)
     except ProviderError as error:
         _note_failure(row, ApprovalNotice.objects.none(), error, now=now)

@@ -1,5 +1,5 @@
-"""Whose quiet hours hold what a recipient is sent: the recipient's, and those of the person whom it
-reaches. It is quiet while either says so."""
+"""What the person whom alone a recipient reaches says of messages. It is quiet while the
+recipient's hours or theirs say so; the language is theirs, where they chose one."""
 
 from datetime import datetime
 
@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 
 from guardrails.models import ApprovalRecipient
 from integrations.contracts.quiet_hours import QuietHours, quiet_until
-from integrations.models.personal import find_quiet_hours
+from integrations.models.personal import find_language, find_quiet_hours
 from integrations.web import staff
+from integrations.web.languages import spoken
 
 
 def held_until(recipient: ApprovalRecipient, now: datetime) -> datetime | None:
@@ -17,6 +18,12 @@ def held_until(recipient: ApprovalRecipient, now: datetime) -> datetime | None:
     person = person_of(recipient)
     theirs = find_quiet_hours(recipient.organisation_id, [person]) if person else {}
     return quiet_until(now, *own, *theirs.values())
+
+
+def language_of(recipient: ApprovalRecipient) -> str:
+    person = person_of(recipient)
+    chosen = find_language(recipient.organisation_id, person) if person else ""
+    return spoken(chosen) or recipient.language
 
 
 def person_of(recipient: ApprovalRecipient) -> int | None:

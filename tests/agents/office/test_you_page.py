@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, time
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from agents.activity import digest_mail
 from audit.contracts import LEDGER_TENANT, Filters, LedgerError
@@ -21,9 +23,11 @@ from integrations.models import (
     Membership,
     Organisation,
     PersonalSettings,
+    Session,
     SignInIdentity,
     UserPreferences,
 )
+from integrations.web import sessions
 from tests.agents.pages import mailbox
 from tests.clients import client_of, log_in
 
@@ -262,6 +266,107 @@ def test_a_new_password_is_of_the_person_and_a_row_of_the_ledger() -> None:
     ]
     assert here.get(reverse("console-you")).status_code == 200
     assert elsewhere.get(reverse("console-you")).status_code == 302
+
+
+LINUX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+PHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15"
+    " (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
+)
+
+
+def log_in_with(user: User, browser: str) -> Client:
+    client = Client(headers={"User-Agent": browser})
+    given = {"login": user.username, "password": "a long and honest one"}
+    assert client.post("/accounts/login/", given).status_code == 302
+    return client
+
+
+def log_ins(client: Client) -> list[tuple[str, bool]]:
+    found = client.get(reverse("console-you")).context["log_ins"]
+    return [(one.browser, one.is_this) for one, _, _ in found]
+
+
+@pytest.fixture
+def ann() -> User:
+    user = User.objects.create(username=f"ann-{uuid4().hex[:8]}", is_staff=True)
+    user.set_password("a long and honest one")
+    user.save()
+    return user
+
+
+def test_one_sees_where_one_is_logged_in_and_ends_it(ann: User) -> None:
+    before = len(rows_of("login.ended"))
+    here, phone, other = log_in_with(ann, LINUX), log_in_with(ann, PHONE), log_in_with(ann, "")
+    bob = User.objects.create(username="bob", is_staff=True)
+    bobs = client_of(bob)
+
+    assert [log_ins(here)[0], *sorted(log_ins(here)[1:])] == [
+        ("Firefox (Linux)", True),
+        ("", False),
+        ("Safari (iPhone)", False),
+    ]
+    assert "A browser that is not known" in read(here)
+    listed = here.get(reverse("console-you")).context["log_ins"]
+    ids = {one.browser: one.id for one, _, _ in listed}
+    assert here.session.session_key not in ids.values()
+    address = reverse("console-you-log-out")
+    assert bobs.post(address, {"session": ids["Safari (iPhone)"]}).status_code == 302
+    assert phone.get(reverse("console-you")).status_code == 200
+
+    answer = here.post(address, {"session": ids["Safari (iPhone)"]}, follow=True)
+
+    assert "You are logged out there." in html.unescape(answer.content.decode())
+    assert phone.get(reverse("console-you")).status_code == 302
+    assert log_ins(here) == [("Firefox (Linux)", True), ("", False)]
+    here.post(address)
+    assert log_ins(here) == [("Firefox (Linux)", True)]
+    assert other.get(reverse("console-you")).status_code == 302
+    assert bobs.get(reverse("console-you")).status_code == 200
+    said = f"{ann.username} logged out in other browsers"
+    assert [about for _, about in rows_of("login.ended")[before:]] == [
+        {"description": said, "operator": ann.username, "browsers": ["Safari (iPhone)"]},
+        {"description": said, "operator": ann.username, "browsers": [""]},
+    ]
+    here.post(address)
+    assert len(rows_of("login.ended")) == before + 2
+    assert Client().post(address).status_code == 302
+
+
+def test_a_new_password_leaves_no_other_log_in(ann: User) -> None:
+    here, phone = log_in_with(ann, LINUX), log_in_with(ann, PHONE)
+    form = {"oldpassword": "a long and honest one", "password1": "another honest one"}
+    here.post("/accounts/password/change/", form | {"password2": form["password1"]})
+
+    assert log_ins(here) == [("Firefox (Linux)", True)]
+    assert phone.get(reverse("console-you")).status_code == 302
+    assert Session.objects.filter(user=ann).count() == 1
+
+    # An administrator sets one.
+    again = client_of(User.objects.get(pk=ann.pk))
+    ann.refresh_from_db()
+    ann.set_password("a third honest one")
+    ann.save()
+    assert log_ins(client_of(ann)) == [("", True)]
+    assert again.get(reverse("console-you")).status_code == 302
+
+
+def test_a_log_in_says_the_hour_of_its_use_and_ends_by_itself(ann: User) -> None:
+    here = log_in_with(ann, LINUX)
+    row = Session.objects.get(user=ann)
+    assert row.began_at is not None
+    assert row.used_at is not None
+    assert (row.used_at.minute, row.used_at.second) == (0, 0)
+    session = here.session
+    session[sessions.USED] = "2026-01-05T10:00:00+00:00"
+    session.save()
+
+    assert "last used in the hour from 2026-01-05 10:00 UTC" in read(here)
+    row.refresh_from_db()
+    assert row.used_at.year == timezone.now().year
+    Session.objects.update(expire_date=timezone.now())
+    log_in_with(ann, PHONE)
+    assert [one.browser for one in Session.objects.filter(user=ann)] == ["Safari (iPhone)"]
 
 
 def test_ones_quiet_hours_hold_the_mail_about_the_day_until_they_end(

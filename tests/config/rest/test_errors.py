@@ -49,7 +49,7 @@ def test_a_page_says_too_that_nothing_can_be_stored_now() -> None:
     client = Client(raise_request_exception=False)
     given = {"login": "olga", "password": "a long password"}
 
-    with failing_with("django_session", "53100"):
+    with failing_with("integrations_session", "53100"):
         program = client.post(reverse("account_login"), given)
         person = client.post(reverse("account_login"), given, headers={"Accept": "text/html"})
 

@@ -96,6 +96,25 @@ def test_it_is_in_the_language_of_the_page_that_had_the_button(
     assert len(said["body"]) == 300
 
 
+@pytest.mark.parametrize("is_own", [False, True])
+def test_it_is_in_the_language_that_the_person_chose(
+    office: Office, receiver: Receiver, browser: Browser, approval: Approval, is_own: bool
+) -> None:
+    own = office.user_id if is_own else ""
+    ann = person(office, "ann", own=own)
+    switch_on(ann, browser, language="de")
+    chosen = UserPreferences(organisation=office.organisation, external_user_id=own, language="it")
+    (chosen if own else PersonalSettings(user=ann, language="it")).save()
+    announce(now=timezone.now())
+    # Remit does not speak this one.
+    (UserPreferences if own else PersonalSettings).objects.update(language="pt")
+    try_out(ApprovalRecipient.objects.get().id, now=timezone.now())
+
+    said, trial = map(browser.read, receiver.taken)
+    assert said["title"] == "Remit chiede a una persona: Inviare un messaggio"
+    assert trial["title"] == "Hier wird Remit fragen"
+
+
 def test_a_trial_asks_nothing_and_leads_nowhere(
     office: Office, receiver: Receiver, browser: Browser
 ) -> None:
