@@ -23,6 +23,8 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from config.rest import refusals
+from guardrails.approve import speaking as speaking_lines
+from guardrails.facts.phrases import Phrase
 from integrations.database import trouble
 from integrations.models.preferences import load_preferences
 from integrations.network import strict_json
@@ -64,7 +66,7 @@ class StrictJSONParser(JSONParser):
 
 def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's exception handler. It speaks the caller's language, as far as Remit has the sentence in
-    it (`config.rest.refusals`); codes are the same in each."""
+    it (`config.rest.refusals`, or a phrase); codes are the same in each."""
     set_rollback()
     if found := trouble.describe(error):
         log.warning("api.not_stored", extra={"code": found.code})
@@ -109,7 +111,15 @@ def _describe(error: Exception) -> Response | None:
         return _problem(error.status_code, "invalid", sentence, fields=fields)
     code = error.get_codes()
     name = code if isinstance(code, str) else "bad_request"
-    return _problem(error.status_code, name, str(error.detail), headers=headers)
+    said = _say(error)
+    return _problem(error.status_code, name, str(error.detail), said=said, headers=headers)
+
+
+def _say(error: Exception) -> str:
+    """What was refused by a line that remembers how it was made, with its values, in the language
+    that is spoken; empty for all else."""
+    because = error.__cause__.args if error.__cause__ else ()
+    return speaking_lines.spoken(because[0]) if because and isinstance(because[0], Phrase) else ""
 
 
 def _problem(
@@ -117,10 +127,11 @@ def _problem(
     code: str,
     detail: str,
     *,
+    said: str = "",
     fields: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    said = gettext(detail)
+    said = said or gettext(detail)
     body = problem(status, code, said, fields)
     answer = _spoken(Response(body, status=status, headers=headers, content_type=MEDIA_TYPE))
     language = answer.headers["Content-Language"]

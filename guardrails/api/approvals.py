@@ -29,6 +29,7 @@ from guardrails.api.scope import caller_for, speaking_to
 from guardrails.approve import approvals, batch, card_text, cards, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.cards import list_cards
+from guardrails.approve.speaking import spoken
 from guardrails.contracts import ActionResult
 from guardrails.contracts.cards import ApprovalCard
 from guardrails.decide.provenance import IN_WORDS
@@ -116,7 +117,8 @@ class DecideAllView(ApiView):
             decided_by=auth.principal,
             external_user_id=wish["user_id"],
         )
-        return Response({"results": [describe_outcome(answer) for answer in answers]})
+        with speaking_to(request, wish["user_id"]):
+            return Response({"results": [describe_outcome(answer) for answer in answers]})
 
 
 class EditView(ApiView):
@@ -209,7 +211,7 @@ def describe_outcome(answer: batch.Answer) -> dict[str, Any]:
     if result is None:
         status = "conflict" if answer.error == "conflict" else "error"
         body = {"status": status, "reason": answer.error, "handled": "", "result": {}}
-        return {"id": str(answer.approval_id), "sentence": answer.sentence, **body}
+        return {"id": str(answer.approval_id), "sentence": spoken(answer.sentence), **body}
     return {"id": str(answer.approval_id), **_became(result)}
 
 

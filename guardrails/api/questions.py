@@ -62,7 +62,8 @@ class DecideQuestionView(ApiView):
                 without=word.get("without", ()),
                 reason=word.get("reason", ""),
             )
-        return Response({"results": [describe_outcome(answer) for answer in answers]})
+        with speaking_to(request, word["user_id"]):
+            return Response({"results": [describe_outcome(answer) for answer in answers]})
 
 
 def _question(question: QuestionCard) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit.contracts import ActorType, Status
 from audit.ledger import ledger
 from audit.ledger.selectors import recorded
-from guardrails.approve.cards import handled, zone_of
+from guardrails.approve.cards import handling, zone_of
 from guardrails.execute import entries
 from guardrails.execute.held_sends import request_of
+from guardrails.facts.phrases import Phrase, phrase
 from guardrails.models import Approval
 from guardrails.models.approvals import ApprovalQuerySet
 
@@ -27,13 +29,17 @@ CLAIMED = [
 ]
 
 
+NOT_SHOWN = gettext_noop("This is not what was shown. Look at it again and decide then.")
+DECIDED = gettext_noop("This is no longer waiting: %(handling)s.")
+
+
 class ApprovalNotFound(Exception):
-    """There is no such approval for this organisation and user."""
+    """There is no such approval for this organisation and user. The message is a phrase."""
 
 
 class ApprovalConflict(Exception):
     """The approval was decided otherwise, is not what was shown, or is another person's to
-    decide. The message says which, and who decided when."""
+    decide. The message, a phrase, says which, and who decided when."""
 
 
 def user(external_user_id: str) -> str:
@@ -52,17 +58,19 @@ def find(organisation_id: UUID, approval_id: UUID, external_user_id: str | None)
         rows = rows.for_user(external_user_id)
     row = rows.first()
     if row is None:
-        raise ApprovalNotFound("There is no such approval.")
+        raise ApprovalNotFound(phrase("There is no such approval."))
     return row
 
 
 def check(row: Approval, *, digest: str | None, external_user_id: str | None) -> None:
     """Whether this person's word counts, for what they were shown. Raises ApprovalConflict."""
     if digest is not None and digest != row.digest:
-        raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
+        raise ApprovalConflict(phrase(NOT_SHOWN))
     own = ("", user(external_user_id)) if external_user_id is not None else ()
     if own and row.state == State.PENDING and row.delegated_to not in own:
-        raise ApprovalConflict("This was delegated: another person decides, or an operator.")
+        raise ApprovalConflict(
+            phrase("This was delegated: another person decides, or an operator.")
+        )
 
 
 def claim(
@@ -104,9 +112,10 @@ def expire(approval_id: UUID) -> bool:
 
 def no_longer_waiting(row: Approval) -> ApprovalConflict:
     if row.state == State.PENDING:
-        return ApprovalConflict("This was delegated meanwhile. Look at it again.")
-    handling = handled(row, zone=zone_of(row))
-    return ApprovalConflict(f"This is no longer waiting: {handling[:1].lower()}{handling[1:]}.")
+        return ApprovalConflict(phrase("This was delegated meanwhile. Look at it again."))
+    how = handling(row, zone=zone_of(row))
+    line = f"This is no longer waiting: {how[:1].lower()}{how[1:]}."
+    return ApprovalConflict(Phrase(line, DECIDED, {"handling": how}))
 
 
 def record_first_yes(row: Approval) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
 from guardrails.approve.approvals import confirm, reject
 from guardrails.contracts import ActionResult
+from guardrails.facts.phrases import phrase
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What became of one item: a result, or the code and sentence of why there is none."""
+    """What became of one item: a result, or why there is none: a code, and a phrase."""
 
     approval_id: UUID
     result: ActionResult | None = None
@@ -57,14 +58,16 @@ def _answer(item: Item, organisation_id: UUID, by: str, external_user_id: str | 
         yes = item.word == "confirm"
         result = confirm(**given) if yes else reject(**given, reason=item.reason)
     except ApprovalNotFound as error:
-        return Answer(approval_id=item.approval_id, error="unknown_approval", sentence=str(error))
+        return Answer(
+            approval_id=item.approval_id, error="unknown_approval", sentence=error.args[0]
+        )
     except ApprovalConflict as error:
-        return Answer(approval_id=item.approval_id, error="conflict", sentence=str(error))
+        return Answer(approval_id=item.approval_id, error="conflict", sentence=error.args[0])
     except Exception:  # whatever broke for one item, the others are decided
         log.exception("guardrails.batch_item_failed approval=%s", item.approval_id)
         return Answer(
             approval_id=item.approval_id,
             error="not_decided",
-            sentence="This could not be decided now. Look at it again.",
+            sentence=phrase("This could not be decided now. Look at it again."),
         )
     return Answer(approval_id=item.approval_id, result=result)

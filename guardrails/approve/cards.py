@@ -13,9 +13,10 @@ from django.utils.translation import gettext
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
-from guardrails.approve.speaking import fill, moment, on_clock, say
+from guardrails.approve.speaking import fill, moment, on_clock, say, spoken
 from guardrails.contracts.cards import ApprovalCard, CardValue
 from guardrails.decide.provenance import IN_WORDS, typed_paths, values
+from guardrails.facts.phrases import joined, phrase
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import Approval
 from guardrails.words.own import own_words
@@ -138,20 +139,24 @@ def label_of(name: str) -> str:
 
 def handled(row: Approval, *, zone: str) -> str:
     """Who decided and when, in the language that is spoken; empty while it waits."""
+    return spoken(handling(row, zone=zone))
+
+
+def handling(row: Approval, *, zone: str) -> str:
+    """As `handled`, in English, as a phrase."""
     if row.decided_at is None:
         return ""
+    what = WORDS.get(State(row.state), CONFIRMED_IN_WORDS if row.said_in else CONFIRMED)
     said = {
-        "what": gettext(
-            WORDS.get(State(row.state), CONFIRMED_IN_WORDS if row.said_in else CONFIRMED)
-        ),
-        "who": named(row.decided_by, row.decided_as),
+        "what": phrase(what),
+        "who": _name(row.decided_by, row.decided_as),
         "time": moment(row.decided_at, zone),
     }
     if row.first_yes_at and row.state not in WORDS:
-        said["first"] = named(row.first_yes_by, row.first_yes_as)
+        said["first"] = _name(row.first_yes_by, row.first_yes_as)
         said["first_time"] = moment(row.first_yes_at, zone)
-        return gettext(BOTH) % said
-    return gettext(BY_CLOCK if row.state == State.EXPIRED else BY_PERSON) % said
+        return phrase(BOTH, **said)
+    return phrase(BY_CLOCK if row.state == State.EXPIRED else BY_PERSON, **said)
 
 
 def count_yeses(row: Approval, *, zone: str) -> str:
@@ -179,17 +184,22 @@ def delegated(row: Approval, *, zone: str) -> str:
 
 
 def named(who: str, external_user_id: str = "") -> str:
-    """A person for people. Who speaks through a token is the user whom it speaks for."""
+    """A person for people, in the language that is spoken. Who speaks through a token is the user
+    whom it speaks for."""
+    return spoken(_name(who, external_user_id))
+
+
+def _name(who: str, external_user_id: str) -> str:
     kind, _, name = who.partition(":")
     if kind == "token":
-        return visible(external_user_id) or gettext("a user of the API")
+        return visible(external_user_id) or phrase("a user of the API")
     if kind == "user":
         return visible(name)
     if kind not in ("operator", "group"):
         return visible(who)
-    said = gettext(kind) if name == kind else f"{gettext(kind)} {visible(name)}"
+    said = phrase(kind) if name == kind else joined([phrase(kind), visible(name)], by=" ")
     return (
-        fill("%(who)s for %(user)s", who=said, user=visible(external_user_id))
+        phrase("%(who)s for %(user)s", who=said, user=visible(external_user_id))
         if external_user_id
         else said
     )

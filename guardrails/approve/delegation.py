@@ -17,6 +17,7 @@ from guardrails.approve.approval_rows import (
     remark,
     user,
 )
+from guardrails.facts.phrases import phrase
 from guardrails.models import Approval
 from integrations.models import Account
 from integrations.web import staff
@@ -124,7 +125,7 @@ def _check_delegate(organisation_id: UUID, to: str) -> None:
     else:
         known = kind == "group" and Group.objects.filter(name=name).exists()
     if not known:
-        raise UnknownDelegate("There is nobody of that name who could decide this.")
+        raise UnknownDelegate(phrase("There is nobody of that name who could decide this."))
 
 
 __all__ = ["ApprovalConflict", "UnknownDelegate", "delegate", "escalate", "escalate_row"]

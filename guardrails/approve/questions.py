@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from guardrails.approve import batch
-from guardrails.approve.approval_rows import ApprovalConflict, ApprovalNotFound
+from guardrails.approve.approval_rows import NOT_SHOWN, ApprovalConflict, ApprovalNotFound
 from guardrails.approve.approvals import Word
 from guardrails.approve.cards import list_cards
 from guardrails.approve.speaking import fill
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
+from guardrails.facts.phrases import phrase
 
 
 def group(cards: Iterable[ApprovalCard]) -> tuple[QuestionCard, ...]:
@@ -44,12 +45,12 @@ def decide(
         state="pending",
     )
     if not waiting:
-        raise ApprovalNotFound("There is no such question, or it was answered.")
+        raise ApprovalNotFound(phrase("There is no such question, or it was answered."))
     [question] = group(waiting)
     if question.digest != digest:
-        raise ApprovalConflict("This is not what was shown. Look at it again and decide then.")
+        raise ApprovalConflict(phrase(NOT_SHOWN))
     if not {*without} <= {card.id for card in waiting}:
-        raise ApprovalNotFound("There is no such action in this question.")
+        raise ApprovalNotFound(phrase("There is no such action in this question."))
     items = [
         batch.Item(
             approval_id=card.id,

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from guardrails.facts.phrases import Phrase
 from guardrails.words.moments import WEEKDAYS
@@ -27,7 +27,8 @@ def say(line: str, wordings: Wordings, *, zone: str = "") -> str:
 
 def spoken(line: str) -> str:
     """A line that was said just now, and is not stored."""
-    return _fill(line.plain(), "") if isinstance(line, Phrase) else line
+    is_english = (get_language() or "en").startswith("en")
+    return _fill(line.plain(), "") if isinstance(line, Phrase) and not is_english else str(line)
 
 
 def fill(template: str, **values: object) -> str:

@@ -82,7 +82,8 @@ def begin(request: HttpRequest) -> None:
     session = request.session
     session[BROWSER] = name_browser(request.headers.get("User-Agent", ""))
     session[BEGAN], session[USED] = timezone.now().isoformat(), _hour()
-    Session.objects.filter(user_id=request.user.pk, expire_date__lte=timezone.now()).delete()
+    user: Any = request.user
+    Session.objects.filter(user_id=user.pk, expire_date__lte=timezone.now()).delete()
 
 
 def list_open(user: Any, here: SessionBase) -> tuple[LoggedIn, ...]:

@@ -1,5 +1,6 @@
 """Approvals and policy over the API, for callers that may and callers that may not."""
 
+import re
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -93,6 +94,36 @@ def test_a_rejected_action_stays_rejected(office: Office, api: Api, waiting: App
 
     assert (rejected.json()["status"], rejected.json()["reason"]) == ("refused", "rejected")
     assert error(confirmed) == (409, "conflict")
+    assert office.calls() == []
+
+
+def test_why_nothing_is_decided_is_in_the_callers_language_with_who_decided_and_when(
+    office: Office, api: Api, waiting: Approval
+) -> None:
+    user = {"user_id": office.user_id}
+    api.headers["Accept-Language"] = "de"
+    stale = api.decide(waiting.id, **user, decision="confirm", digest="0" * 64)
+    api.decide(waiting.id, **user, decision="reject")
+    late = api.decide(waiting.id, **user, decision="confirm")
+    both = {"items": [{"id": waiting.id, "digest": waiting.digest, "decision": "confirm"}]}
+    several = api.post("/api/v1/approvals/decide", user | both)
+
+    assert stale.json()["detail"] == (
+        "Das ist nicht, was gezeigt wurde. Sieh es dir noch einmal an und entscheide dann."
+    )
+    said = (
+        rf"Das wartet nicht mehr\. Abgelehnt von {office.user_id} um [-0-9]{{10}} [0-9:]{{5}} UTC\."
+    )
+    assert re.fullmatch(said, late.json()["detail"])
+    [one] = several.json()["results"]
+    assert re.fullmatch(said, one["sentence"])
+    assert (error(late), one["reason"]) == ((409, "conflict"), "conflict")
+    assert late.headers["Content-Language"] == "de"
+    api.headers["Accept-Language"] = "tlh"
+    late = api.decide(waiting.id, **user, decision="confirm")
+    assert late.json()["detail"].startswith(
+        f"This is no longer waiting: rejected by {office.user_id} at "
+    )
     assert office.calls() == []
 
 
