@@ -31,9 +31,16 @@ class Servers:
     """All that are written to, each behind proxies of its own."""
 
     def __init__(
-        self, stack: ExitStack, folder: Path, luck: random.Random, *, of: Set[str]
+        self,
+        stack: ExitStack,
+        folder: Path,
+        luck: random.Random,
+        *,
+        of: Set[str],
+        bcc_self: bool = False,
     ) -> None:
         self.stack, self.folder, self.luck, self.of = stack, folder, luck, of
+        self.bcc_self = bcc_self
         self.trusted: list[Path] = []
         self.proxies: dict[str, list[Any]] = defaultdict(list)
         self.worlds: list[tuple[Any, list[str]]] = []
@@ -95,6 +102,8 @@ class Servers:
         self.started(world, world.folder / "ca.pem")
         address, servers = "nora@office.test", world.servers
         row = make_account("imap", "nora", address, address, servers)
+        row.bcc_self = self.bcc_self
+        row.save()
         found = list(plan_mail(world, row, count, of=self.of))
         servers["imap"]["port"] = self.proxied("imap", world.imap)
         servers["smtp"]["port"] = self.proxied("smtp", world.smtp)

@@ -1,7 +1,8 @@
 """Is a write done once, whatever happens to the connection and to the process?
 
     make bench NAME=once             (ONCE=300 for fewer writes, ONCE_WORKERS=8 beside each other,
-                                      ONCE_OF="smtp imap" for these protocols alone, ONCE_KILLS=no)
+                                      ONCE_OF="smtp imap" for these protocols alone, ONCE_KILLS=no,
+                                      ONCE_BCC_SELF=yes for a copy to the sender of each mail)
 
 Workers do writes of every kind through the executor on real servers: mail (Dovecot behind Postfix,
 and Cyrus over JMAP), calendars (Radicale, Xandikos), files (WsgiDAV), and issues at fakes of GitHub
@@ -40,6 +41,7 @@ WRITES = int(os.environ.get("ONCE", "2000"))
 WORKERS = int(os.environ.get("ONCE_WORKERS", "8"))
 OF = frozenset(os.environ.get("ONCE_OF", "").split() or KINDS)
 KILLS = os.environ.get("ONCE_KILLS") != "no"
+BCC_SELF = os.environ.get("ONCE_BCC_SELF") == "yes"
 os.environ.setdefault("LOG_LEVEL", "ERROR")
 MARK = "X-REMIT-ACTION:"
 
@@ -175,10 +177,12 @@ def last_status(write: Write) -> str:
 
 @dataclass(frozen=True)
 class Held:
-    """What the servers hold: how often each key's own object is there, what became of targets, the
-    text of files by path, and titles of issues and texts of comments, each after its tracker."""
+    """What the servers hold: how often each key's own object is there, where its sender has copies
+    of it, what became of targets, the text of files by path, and titles of issues and texts of
+    comments, each after its tracker."""
 
     keys: Counter[str]
+    copies: dict[str, list[str]]
     places: dict[str, list[tuple[str, frozenset[bytes]]]]
     events: dict[str, str]
     files: dict[str, str]
@@ -216,12 +220,13 @@ def _is_so(kind: str, folder: str, flags: frozenset[bytes]) -> bool:
 
 def look(servers: Servers) -> Held:
     keys: Counter[str] = Counter()
+    copies: dict[str, list[str]] = defaultdict(list)
     places: dict[str, list[tuple[str, frozenset[bytes]]]] = defaultdict(list)
     for world, boxes in servers.worlds:
         if hasattr(world, "await_delivery"):
             world.await_delivery()
-        for address in boxes:
-            look_into(world, address, keys, places)
+        for number, address in enumerate(boxes):
+            look_into(world, address, keys, places, None if number else copies)
         keys.update(filter(None, (own_key(mail) for _, _, mail in world.sink.taken)))
     events: dict[str, str] = {}
     for one in servers.calendars:
@@ -230,12 +235,13 @@ def look(servers: Servers) -> Held:
         keys.update(set(re.findall(rf"{MARK}(\S+)", text)))
     issues = Counter(written(servers.trackers))
     files = servers.files.held() if servers.files else {}
-    return Held(keys, places, events, files, issues)
+    return Held(keys, copies, places, events, files, issues)
 
 
-def look_into(world: Any, address: str, keys: Counter[str], places: Any) -> None:
+def look_into(world: Any, address: str, keys: Counter[str], places: Any, copies: Any) -> None:
+    """`copies`: of what the owner of this mailbox sent; None: it is another's."""
     with world.client(address) as client:
-        for folder in ("INBOX", "Archive", FOLDER, "Trash", "Drafts"):
+        for folder in ("INBOX", "Archive", FOLDER, "Trash", "Drafts", "Sent"):
             if not client.folder_exists(folder):
                 continue
             client.select_folder(folder, readonly=True)
@@ -244,7 +250,10 @@ def look_into(world: Any, address: str, keys: Counter[str], places: Any) -> None
             for found in (client.fetch(uids, wanted) if uids else {}).values():
                 raw = next(v for k, v in found.items() if k.startswith(b"BODY"))
                 id = re.search(rb"(?im)^Message-ID:\s*(\S+)", raw)
-                if own := own_key(raw):
+                own = own_key(raw)
+                if own and copies is not None and folder != "Drafts":
+                    copies[own].append(folder)
+                elif own:
                     keys[own] += 1
                 elif id:
                     name = id[1].decode().strip("<>")
@@ -294,6 +303,10 @@ def judge(writes: list[Write], held: Held, cuts: Counter[str]) -> dict[str, Any]
                 about.append(f"{name} {one.protocol} {one.kind} {one.action_id} {times} {status}")
         last = f"{rows[-1].decision_reason} {rows[-1].error_code}" if rows else ""
         count[f"{status or 'none'}: {last}".strip()] += 1
+        if one.protocol == "smtp":
+            found_in = " and ".join(sorted(held.copies.get(key, ()))) or "none"
+            count[f"own copy in: {found_in}"] += 1
+            count["left to a person, and had gone out"] += status == "unknown" and times > 0
     stray = [key for key in held.keys if key not in rows_of]
     print(*about[:40], *stray[:5], sep="\n", file=sys.stderr)
     names = ("twice", "without_row", "said_failed_but_happened", "said_done_but_did_not")
@@ -316,7 +329,7 @@ def measure(folder: Path, seed: int) -> dict[str, Any]:
     luck = random.Random(seed)  # no secret
     settings()
     with ExitStack() as stack:
-        servers = Servers(stack, folder, luck, of=OF)
+        servers = Servers(stack, folder, luck, of=OF, bcc_self=BCC_SELF)
         writes = list(servers.plan(WRITES))
         print(f"{len(writes)} writes are planned.", file=sys.stderr)
         luck.shuffle(writes)

@@ -163,7 +163,9 @@ class Sink:
             self.file(envelope.mail_from, bytes(envelope.content))
         if self.lmtp:
             with smtplib.LMTP("127.0.0.1", self.lmtp, timeout=SECONDS) as lmtp:
-                lmtp.sendmail(envelope.mail_from, envelope.rcpt_tos, envelope.content)
+                # One by one: LMTP answers for each receiver, and smtplib reads one answer.
+                for receiver in envelope.rcpt_tos:
+                    lmtp.sendmail(envelope.mail_from, receiver, envelope.content)
         return "250 2.0.0 Taken"
 
 

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 # The last columns that a claim returns.
 _ACCOUNT = (
     *("id", "organisation_id", "organisation_slug", "external_user_id", "kind", "provider"),
-    *("source", "address", "display_name", "time_zone", "paused"),
+    *("source", "address", "display_name", "time_zone", "bcc_self", "paused"),
 )
 # With all that working on it begins with.
 _CLAIM = """
@@ -38,7 +38,8 @@ FROM integrations_delivery it LEFT JOIN integrations_account a ON a.id = it.acco
 WHERE it.id = d.id AND d.id = ANY (ARRAY({chosen}))
 RETURNING d.id, d.attempts, d.stalls, d.waiting_since, d.is_alone, d.received_at, d.size,
     d.body::text, a.features, a.id, a.organisation_id, o.slug, a.external_user_id, a.kind,
-    a.provider, a.source, a.address, a.display_name, a.time_zone, a.paused OR o.paused
+    a.provider, a.source, a.address, a.display_name, a.time_zone, a.bcc_self,
+    a.paused OR o.paused
 """
 _NOT_HELD = "NOT EXISTS (SELECT FROM integrations_outage o WHERE o.account_id = it.account_id)"
 _CLAIM_FREE = _CLAIM.format(

@@ -158,6 +158,7 @@ class AccountAdmin(RowPage):
         "window_days",
         "project_keys",
         "mime_types",
+        "bcc_self",
         "state_label",
         "switches",
         "policy",

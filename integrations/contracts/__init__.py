@@ -49,6 +49,7 @@ class AccountRef:
     # What alone is read in (`integrations.contracts.scope`). Empty: everything.
     project_keys: tuple[str, ...] = ()
     mime_types: tuple[str, ...] = ()
+    bcc_self: bool = False  # its user gets a blind copy of each mail that goes out over SMTP
 
 
 class Value(BaseModel):

@@ -114,6 +114,15 @@ class Account(models.Model):
         verbose_name="kinds of file",
         help_text="Only documents of these kinds are read, such as application/pdf. Empty: all.",
     )
+    bcc_self = models.BooleanField(
+        "a copy to oneself",
+        default=False,
+        db_default=False,
+        help_text="The user gets a blind copy of each mail that Remit sends, and it is filed among "
+        "the sent mail. When the connection breaks off at the end of a mail, the copy proves that "
+        "it went out, and nobody has to find out. It lies in the inbox for a moment: a phone may "
+        "announce it. For mail over IMAP and SMTP.",
+    )
     listed_at = models.DateTimeField(
         null=True,
         editable=False,
@@ -152,6 +161,8 @@ class Account(models.Model):
             if getattr(self, name) and self.kind != kind:
                 message = f"Only an account of {kind} is narrowed by this."
                 raise ValidationError({name: message})
+        if self.bcc_self and self.provider != "imap":
+            raise ValidationError({"bcc_self": "Only mail that is sent over SMTP needs a copy."})
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
         super().validate_constraints(exclude=set(exclude or ()) - {"provider"})
@@ -178,6 +189,7 @@ class Account(models.Model):
             features=tuple(self.features),
             project_keys=tuple(self.project_keys),
             mime_types=tuple(self.mime_types),
+            bcc_self=self.bcc_self,
         )
 
 

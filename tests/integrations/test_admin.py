@@ -217,6 +217,27 @@ def test_an_unknown_time_zone_is_refused_in_a_sentence(
     assert not Account.objects.exists()
 
 
+def test_only_mail_over_smtp_is_copied_to_its_user(
+    admin_client: Client, organisation: Organisation
+) -> None:
+    fields = {"time_zone": "UTC", "display_name": "Maya", "bcc_self": "on"}
+    gmail = account(organisation)
+    page = reverse("admin:integrations_account_change", args=[gmail.id])
+
+    answer = admin_client.post(page, fields)
+
+    assert "Only mail that is sent over SMTP needs a copy." in answer.content.decode()
+    gmail.refresh_from_db()
+    assert not gmail.bcc_self
+
+    mailbox = account(organisation, source="imap")
+    page = reverse("admin:integrations_account_change", args=[mailbox.id])
+    admin_client.post(page, fields)
+
+    mailbox.refresh_from_db()
+    assert mailbox.ref().bcc_self
+
+
 def test_an_account_or_an_organisation_is_paused_but_not_deleted(
     admin_client: Client, organisation: Organisation
 ) -> None:

@@ -13,6 +13,7 @@ import smtplib
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from integrations.contracts.servers import Server
 from integrations.credentials.credentials import SignIn
@@ -27,8 +28,16 @@ from integrations.providers.imap.clients import Smtp, SmtpTls
 
 SECONDS = 60.0
 SAID_CHARS = 200
+TAKEN = (250, 251)
 _LEADING_DOT = re.compile(rb"(?m)^\.")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+class Accepted(NamedTuple):
+    """The server has the whole mail: what it said, and whether a blind copy goes out with it."""
+
+    said: str
+    is_copied: bool
 
 
 class NotSent(Unavailable):
@@ -44,9 +53,11 @@ def submit(
     sender: str,
     receivers: Sequence[str],
     data: bytes,
+    copy_to: str = "",
     before_last_word: Callable[[], None],
-) -> str:
-    """The server's answer to the whole mail. To all receivers or to none.
+) -> Accepted:
+    """Hands the mail over: to all receivers or to none. Who is to get a blind copy (`copy_to`) and
+    is refused gets none.
 
     `before_last_word` is called when all has left but the word that the mail is whole: keep then
     that nobody can tell any more, or raise, and nothing is sent. Raises NotSent, NotPermitted,
@@ -56,6 +67,7 @@ def submit(
     try:
         try:
             _offer(smtp, sender, receivers)
+            is_copied = bool(copy_to) and smtp.rcpt(copy_to)[0] in TAKEN
             last_word = _hand_over(smtp, data)
         except (smtplib.SMTPServerDisconnected, OSError) as error:
             raise NotSent("the server went away before it had the mail") from error
@@ -72,7 +84,7 @@ def submit(
     finally:
         smtp.close()  # in the middle of a mail a word of farewell would be a line of it
     if 200 <= code < 300:
-        return _text(said)
+        return Accepted(_text(said), is_copied)
     if not 400 <= code < 600:
         raise Unavailable("no answer that says what became of the whole mail")
     raise _refusal(code, said)
@@ -125,7 +137,7 @@ def _offer(smtp: smtplib.SMTP, sender: str, receivers: Sequence[str]) -> None:
     _expect(*smtp.mail(sender, options), 250)
     for receiver in receivers:
         code, said = smtp.rcpt(receiver)
-        if code not in (250, 251):
+        if code not in TAKEN:
             smtp.rset()
             _expect(code, said, 250)
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from integrations.contracts import AccountRef
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.credentials import credentials
+from integrations.database.pools import release_connections
 from integrations.exceptions import Changed, ProviderError, Rejected, Unavailable
 from integrations.imports.reading import mail_id
 from integrations.mail import compose, mail as mail_parser
@@ -23,13 +24,15 @@ from integrations.models import MailWrite
 from integrations.ports.mail import MailWriter
 from integrations.providers.imap import gmail, labelling, progress, submission
 from integrations.providers.imap.connection import connection
+from integrations.providers.imap.folders import UNREAD
 from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.imap.mails import SEEN, Found, Mails
 from integrations.providers.imap.servers import MailServers
-from integrations.providers.imap.submission import NotSent
+from integrations.providers.imap.submission import Accepted, NotSent
 
 DRAFT = b"\\Draft"
 SUBMISSIONS, AGAIN_WITHIN_SECONDS = 3, 20.0
+COPY_SECONDS, LOOK_SECONDS = 10.0, 0.25
 
 
 class ImapWriter(MailboxWriter[Mails]):
@@ -127,27 +130,36 @@ class ImapWriter(MailboxWriter[Mails]):
         own_copy = compose.to_bytes(message, blind_copies=True)
         answer = _name(row, own_copy)
 
-        self.request_id = self._submitted(
+        receivers = list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc)))
+        # What its user is a receiver of stays in the inbox, and is no copy.
+        to_self = self._account.address.casefold() in {one.casefold() for one in receivers}
+        is_copied = self._account.bcc_self and not servers.files_sent and not to_self
+        accepted = self._submitted(
             row,
             partial(
                 submission.submit,
                 servers.smtp,
                 sign_in,
                 sender=self._account.address,
-                receivers=list(dict.fromkeys((*mail.to, *mail.cc, *mail.bcc))),
+                receivers=receivers,
+                copy_to=self._account.address if is_copied else "",
                 data=compose.to_bytes(message, blind_copies=False),
                 before_last_word=partial(progress.submit, row),
             ),
         )
+        self.request_id = accepted.said
         progress.finish(row, answer)
-        if not servers.files_sent:
-            self._file(own_copy, key)
-        elif filed := self._filed(key):
-            answer = filed
-            progress.finish(row, answer)
-        return answer
+        if servers.files_sent:
+            filed = self._filed(key)
+        else:
+            filed = self._filed_copy(key) if accepted.is_copied else None
+            if filed is None:
+                self._file(own_copy, key)
+        if filed:
+            progress.finish(row, filed)
+        return filed or answer
 
-    def _submitted(self, row: MailWrite, submit: Callable[[], str]) -> str:
+    def _submitted(self, row: MailWrite, submit: Callable[[], Accepted]) -> Accepted:
         """Once more where it is known that nothing was sent, and soon enough for who waits."""
         until, left = time.monotonic() + AGAIN_WITHIN_SECONDS, SUBMISSIONS
         while True:
@@ -180,6 +192,27 @@ class ImapWriter(MailboxWriter[Mails]):
             if sent and self._held(mails, sent, key) is None:
                 own.client.append(sent, raw, (SEEN,))
                 self._held(mails, sent, key)  # notes where it is
+
+    def _filed_copy(self, key: str) -> Answer | None:
+        """The copy that went to its user, among the sent mail now; None where it has not come
+        within a few seconds. What goes wrong here fails nothing, either."""
+        until = time.monotonic() + COPY_SECONDS
+        with suppress(ProviderError):
+            while True:
+                with connection(self._account) as own:
+                    mails = Mails(self._account, own)
+                    inbox, sent = mails.folders.named("inbox"), mails.folders.named("sent")
+                    if inbox is None or sent is None:
+                        return None
+                    if copy := self._held(mails, inbox, key):
+                        labelling.flag(mails, copy, add=(), remove=(UNREAD,))
+                        labelling.move(mails, copy, sent)
+                        return _answer(copy.email.id, copy.email.thread_id, copy.email.message_id)
+                if time.monotonic() >= until:
+                    return None
+                release_connections()
+                time.sleep(LOOK_SECONDS)
+        return None
 
 
 def _relabel(
