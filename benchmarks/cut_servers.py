@@ -37,10 +37,12 @@ class Servers:
         luck: random.Random,
         *,
         of: Set[str],
-        bcc_self: bool = False,
+        faults: float,
+        bcc_self: bool,
     ) -> None:
+        """`faults`: in which share of all connections something happens."""
         self.stack, self.folder, self.luck, self.of = stack, folder, luck, of
-        self.bcc_self = bcc_self
+        self.faults, self.bcc_self = faults, bcc_self
         self.trusted: list[Path] = []
         self.proxies: dict[str, list[Any]] = defaultdict(list)
         self.worlds: list[tuple[Any, list[str]]] = []
@@ -58,7 +60,8 @@ class Servers:
 
         if protocol not in self.of:
             return port
-        faults = draw(self.luck, SMTP_BYTES if protocol == "smtp" else BYTES)
+        most = SMTP_BYTES if protocol == "smtp" else BYTES
+        faults = draw(self.luck, most, share=self.faults)
         proxy = self.stack.enter_context(running_proxy(port, draw=faults))
         self.proxies[protocol].append(proxy)
         return proxy.port
@@ -178,11 +181,11 @@ class Servers:
         return found
 
 
-def draw(luck: random.Random, most: int) -> Callable[[], Any]:
+def draw(luck: random.Random, most: int, *, share: float) -> Callable[[], Any]:
     from tests.fault_proxy import Fault
 
     def one() -> Fault | None:
-        if luck.random() < 0.5:
+        if luck.random() >= share:
             return None
         kind = luck.choice(["cut", "cut", "swallow", "delay"])
         return Fault(kind, luck.choice(["up", "down"]), luck.randrange(most))  # type: ignore[arg-type]

@@ -2,7 +2,8 @@
 
     make bench NAME=once             (ONCE=300 for fewer writes, ONCE_WORKERS=8 beside each other,
                                       ONCE_OF="smtp imap" for these protocols alone, ONCE_KILLS=no,
-                                      ONCE_BCC_SELF=yes for a copy to the sender of each mail)
+                                      ONCE_BCC_SELF=yes for a copy to the sender of each mail,
+                                      ONCE_FAULTS=0.9 for faults in more than half of all)
 
 Workers do writes of every kind through the executor on real servers: mail (Dovecot behind Postfix,
 and Cyrus over JMAP), calendars (Radicale, Xandikos), files (WsgiDAV), and issues at fakes of GitHub
@@ -41,6 +42,7 @@ WRITES = int(os.environ.get("ONCE", "2000"))
 WORKERS = int(os.environ.get("ONCE_WORKERS", "8"))
 OF = frozenset(os.environ.get("ONCE_OF", "").split() or KINDS)
 KILLS = os.environ.get("ONCE_KILLS") != "no"
+FAULTS = float(os.environ.get("ONCE_FAULTS", "0.5"))  # the share of connections
 BCC_SELF = os.environ.get("ONCE_BCC_SELF") == "yes"
 os.environ.setdefault("LOG_LEVEL", "ERROR")
 MARK = "X-REMIT-ACTION:"
@@ -329,7 +331,7 @@ def measure(folder: Path, seed: int) -> dict[str, Any]:
     luck = random.Random(seed)  # no secret
     settings()
     with ExitStack() as stack:
-        servers = Servers(stack, folder, luck, of=OF, bcc_self=BCC_SELF)
+        servers = Servers(stack, folder, luck, of=OF, faults=FAULTS, bcc_self=BCC_SELF)
         writes = list(servers.plan(WRITES))
         print(f"{len(writes)} writes are planned.", file=sys.stderr)
         luck.shuffle(writes)

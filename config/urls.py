@@ -76,6 +76,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         integrations.FinishView.as_view(),
         name="consent-finish",
     ),
+    path("api/v1/accounts/<uuid:account_id>", integrations.AccountView.as_view(), name="account"),
     path(
         "api/v1/accounts/<uuid:account_id>/disconnect",
         integrations.DisconnectView.as_view(),

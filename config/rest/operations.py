@@ -7,6 +7,7 @@ DIGEST = "6f1ed002ab5595859014ebf0951522d9d4c1e3a1f4a9e0a6a8fdb0b0f0a1c2d3"
 SAY: dict[str, Any] = {"user_id": "maya", "message": "Create a task in OPS: Order new plants"}
 SUMMARIES = {
     "accounts": "List a user's accounts",
+    "account_change": "Change how an account is used",
     "account_connect": "Connect an account that was tried",
     "account_disconnect": "Forget an account's password",
     "account_try": "Try to sign in to a mailbox or calendars",
@@ -65,6 +66,7 @@ SUMMARIES = {
     "usage": "Say what models used and cost",
 }
 BODIES: dict[str, dict[str, Any]] = {
+    "account_change": {"bcc_self": True},
     "account_connect": {"user_id": "maya", "offer": "the offer that a trial gave"},
     "account_disconnect": {"user_id": "maya"},
     "account_try": {"user_id": "maya", "address": "maya@company.com", "password": "a password"},

@@ -130,6 +130,14 @@ def accept(offer: Offer) -> Account:
     return account
 
 
+def change(account: Account, *, bcc_self: bool) -> None:
+    """Whether its user gets a blind copy of what goes out. Raises ValidationError for an account
+    that sends nothing over SMTP."""
+    account.bcc_self = bcc_self
+    account.full_clean()
+    account.save(update_fields=["bcc_self"])
+
+
 def disconnect(account: AccountRef) -> None:
     """Its secret is gone: nothing is read or changed there any more. What was read in, what its
     agent may do, and the ledger stay."""

@@ -124,12 +124,23 @@ class Acceptance(StrictSerializer):
     offer = StrictCharField(max_length=20_000)
 
 
+class AccountChange(StrictSerializer):
+    bcc_self = serializers.BooleanField(
+        required=False,
+        help_text="Whether the user gets a blind copy of each mail that Remit sends, which proves "
+        "that it went out. For mail over IMAP and SMTP.",
+    )
+
+
 class AccountFields(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     user_id = serializers.CharField(source="external_user_id")
     source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
     address = serializers.CharField()
     display_name = serializers.CharField()
+    bcc_self = serializers.BooleanField(
+        help_text="Whether the user gets a blind copy of each mail that Remit sends."
+    )
     health = serializers.SerializerMethodField()
     state = serializers.SerializerMethodField(help_text="good, sign_in or not_connected")
     news = serializers.SerializerMethodField(

@@ -18,6 +18,7 @@ from integrations.accounts.connecting import Offer, Wish
 from integrations.api.account_bodies import (
     AbilityFields,
     Acceptance,
+    AccountChange,
     AccountFields,
     AccountTrial,
     TrialFields,
@@ -100,9 +101,7 @@ class AccountsView(ApiView):
     @extend_schema(parameters=USER, responses=AccountFields(many=True), operation_id="accounts")
     def get(self, request: Request) -> Response:
         """The user's own accounts, each with how it is doing."""
-        user_id = request.query_params.get("user_id", "")
-        if not user_id:
-            raise exceptions.ValidationError({"user_id": ["Say for which user."]})
+        user_id = _user_of(request)
         return Response([_described(one) for one in _own(caller_for(request, user_id), user_id)])
 
     @extend_schema(request=Acceptance, responses=AccountFields, operation_id="account_connect")
@@ -121,6 +120,27 @@ class AccountsView(ApiView):
         return Response(_described(account), status=status.HTTP_201_CREATED)
 
 
+class AccountView(ApiView):
+    permission_classes = [IsAuthenticated, HasScope("accounts")]
+
+    @extend_schema(
+        parameters=AccountsView.USER,
+        request=AccountChange,
+        responses=AccountFields,
+        operation_id="account_change",
+    )
+    def patch(self, request: Request, account_id: UUID) -> Response:
+        """Change how an account is used. What is left out stays as it is."""
+        changes = AccountChange.read(request.data)
+        account = _one(request, _user_of(request), account_id)
+        try:
+            if changes:
+                connecting.change(account, **changes)
+        except InvalidRow as error:
+            raise exceptions.ValidationError(error.message_dict) from error
+        return Response(_described(account))
+
+
 class DisconnectView(ApiView):
     permission_classes = [IsAuthenticated, HasScope("accounts")]
 
@@ -129,9 +149,7 @@ class DisconnectView(ApiView):
         """Forget the password: nothing is read or changed there any more. What was read in, what
         the agent may do, and the ledger stay."""
         user_id = UserOf.read(request.data)["user_id"]
-        account = _own(caller_for(request, user_id), user_id).filter(id=account_id).first()
-        if account is None:
-            raise exceptions.NotFound("There is no such account.")
+        account = _one(request, user_id, account_id)
         connecting.disconnect(account.ref())
         return Response(_described(account))
 
@@ -162,6 +180,22 @@ def _own(caller: Caller, user_id: str) -> Any:
         )
         .order_by("created_at", "id")
     )
+
+
+def _user_of(request: Request) -> str:
+    user_id = request.query_params.get("user_id", "")
+    if not user_id:
+        raise exceptions.ValidationError({"user_id": ["Say for which user."]})
+    return user_id
+
+
+def _one(request: Request, user_id: str, account_id: UUID) -> Account:
+    found: Account | None = (
+        _own(caller_for(request, user_id), user_id).filter(id=account_id).first()
+    )
+    if found is None:
+        raise exceptions.NotFound("There is no such account.")
+    return found
 
 
 def name_of(caller: Caller, user_id: str) -> str:

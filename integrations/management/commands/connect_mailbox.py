@@ -1,5 +1,6 @@
 """`manage.py connect_mailbox`: somebody's own mailbox, tried before anything is stored."""
 
+import argparse
 import getpass
 import os
 import sys
@@ -52,6 +53,12 @@ class Command(BaseCommand):
             default=[],
             help="Servers that are encrypted by STARTTLS, where the port does not say so.",
         )
+        parser.add_argument(
+            "--bcc-self",
+            action=argparse.BooleanOptionalAction,
+            help="Whether the user gets a blind copy of each mail that Remit sends, which proves "
+            "that it went out. Left out, it stays as it is.",
+        )
         parser.add_argument("--try-only", action="store_true", help="Store nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -69,7 +76,9 @@ class Command(BaseCommand):
             found = self.over_jmap(wish, options) or self.over_imap(wish, options)
             if options["try_only"]:
                 return
-            connecting.accept(found)
+            account = connecting.accept(found)
+            if options["bcc_self"] is not None:
+                connecting.change(account, bcc_self=options["bcc_self"])
         self.stdout.write(
             "\nConnected. The last 30 days are read in within a minute, while `make run` runs.\n"
             "Nothing is allowed yet. Next:\n"

@@ -14,6 +14,7 @@ from integrations.exceptions import NotPermitted
 from integrations.models import Account, Credential, Organisation, ServiceToken
 from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.imap.box import Box
+from tests.knowledge.office import account
 from tests.mail_world import PASSWORD, needs_dovecot
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
@@ -32,6 +33,14 @@ def call(token: str, path: str, body: Any = None) -> Any:
     if body is None:
         return Client().get(address, headers=headers)
     return Client().post(
+        address, json.dumps(body), content_type="application/json", headers=headers
+    )
+
+
+def patch(token: str, path: str, body: Any) -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    address = f"/api/v1/accounts{path}"
+    return Client().patch(
         address, json.dumps(body), content_type="application/json", headers=headers
     )
 
@@ -71,6 +80,7 @@ def test_a_mailbox_is_tried_shown_and_only_then_stored(box: Box, token: str, set
         "source": "imap",
         "address": asked["address"],
         "display_name": "Maya Berg",
+        "bcc_self": False,
         "state": "good",
         "health": "Signed in. It has not been looked at yet.",
         "news": "listened",
@@ -119,6 +129,30 @@ def test_an_offer_is_good_for_who_asked_for_ten_minutes(
         in call(token, "", {"user_id": "maya", "offer": offer}).json()["error"]["message"]
     )
     assert not Account.objects.filter(external_user_id="maya").exists()
+
+
+def test_a_copy_of_what_goes_out_is_switched_on_and_off(box: Box, token: str) -> None:
+    offer = call(token, "/try", wanted(box)).json()["offer"]
+    id = call(token, "", {"user_id": "maya", "offer": offer}).json()["id"]
+    office = Organisation.objects.get(id=box.account.organisation_id)
+    files = account(source="webdav", organisation=office)
+
+    assert patch(token, f"/{id}?user_id=maya", {"bcc_self": True}).json()["bcc_self"] is True
+    assert patch(token, f"/{id}?user_id=maya", {}).json()["bcc_self"] is True
+    assert Account.objects.get(id=id).bcc_self
+    refused = patch(token, f"/{id}?user_id=tom", {"bcc_self": False})
+    unnamed = patch(token, f"/{id}", {"bcc_self": False})
+    nothing = patch(token, f"/{files.id}?user_id=maya", {"bcc_self": True})
+
+    assert (refused.status_code, unnamed.status_code) == (404, 400)
+    assert nothing.status_code == 400
+    assert nothing.json()["error"]["fields"] == {
+        "bcc_self": "Only mail that is sent over SMTP needs a copy."
+    }
+    assert Account.objects.get(id=id).bcc_self
+    assert not Account.objects.get(id=files.id).bcc_self
+    assert patch(token, f"/{id}?user_id=maya", {"bcc_self": False}).json()["bcc_self"] is False
+    assert not Account.objects.get(id=id).bcc_self
 
 
 def test_disconnecting_forgets_the_password_and_nothing_else(box: Box, token: str) -> None:

@@ -34,7 +34,11 @@ def test_the_command_connects_and_allows_nothing(box: Box, mine: None) -> None:
     assert credentials.open_sign_in(account.ref()).secret == PASSWORD
 
     credentials.ask_to_sign_in(account.id)
-    run_command("connect_mailbox", box.address, user="maya", **where)
+    copied = []
+    for given in ({}, {"bcc_self": True}, {}, {"bcc_self": False}):
+        run_command("connect_mailbox", box.address, user="maya", **where, **given)
+        copied.append(Account.objects.get(id=account.id).bcc_self)
+    assert copied == [False, True, True, False]
     assert Account.objects.filter(organisation=office).count() == 1
     assert Credential.objects.get(account=account).state == "good"
 
