@@ -24,6 +24,7 @@ from guardrails.execute import (
     held_sends,
     recovery,
     releases,
+    subscribing,
     switches,
     tidying,
     trials,
@@ -31,7 +32,7 @@ from guardrails.execute import (
 from guardrails.gather import usage
 from guardrails.learn import corrections, patterns
 from guardrails.policies import directory_sync
-from integrations.accounts import arrivals, catalogue
+from integrations.accounts import arrivals, catalogue, subscriptions
 from integrations.contracts import AccountRef
 from integrations.database import clock, notices
 from integrations.exceptions import ProviderError
@@ -121,6 +122,20 @@ def queue_label_changes() -> int:
         for account_id in found:
             async_task(look_at_labels, str(account_id))
     return len(found)
+
+
+def look_after_subscription(account_id: str) -> None:
+    """Keep it up that the account's provider calls Remit, or end that."""
+    subscribing.look_after(UUID(account_id), now=timezone.now())
+
+
+def queue_subscriptions(*, now: datetime) -> int:
+    """Queue the accounts whose subscription is due; how many."""
+    with transaction.atomic():
+        due = subscriptions.claim_due(now=now)
+        for account_id in due:
+            async_task(look_after_subscription, str(account_id))
+    return len(due)
 
 
 def read_lists(account_id: str) -> None:
@@ -256,6 +271,7 @@ def sweep() -> None:
         lambda: _queue_again(now),
         lambda: queue_looks(now=now),
         lambda: queue_lists(now=now),
+        lambda: queue_subscriptions(now=now),
         lambda: queue_missed(now=now),
         queue_label_changes,
         lambda: _take_back_past_runs(now),

@@ -23,8 +23,9 @@ from zoneinfo import ZoneInfo
 from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 from starlette.responses import Response
 
+from tests.microsoft_pushes_world import FakeGraph
 from tests.openapi import Description, Operation
-from tests.tracker_world import Call, FakeTracker, Refuse, serving_tracker
+from tests.tracker_world import Call, Refuse, serving_tracker
 
 TOKEN, ADDRESS = "eyJ0eXAi.open-sesame", "nora@office.test"
 OWN, TEAM, BOSS = "AQMkAD-own=", "AQMkAD-team=", "AQMkAD-boss="
@@ -40,7 +41,7 @@ Place = tuple[str, str]
 
 
 @dataclass(kw_only=True)
-class OutlookCalendar(FakeTracker):
+class OutlookCalendar(FakeGraph):
     """One user's calendars. `events` are by calendar and id, each with the number of its last
     change; tokens below `oldest` are lost. `notified` is who got word of what."""
 
@@ -58,6 +59,7 @@ class OutlookCalendar(FakeTracker):
     page: int = 0  # how much is on a page; 0: as asked for
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.calendars = {OWN: ("Calendar", ADDRESS, True)}
 
     @property

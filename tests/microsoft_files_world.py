@@ -19,8 +19,9 @@ from urllib.parse import unquote
 
 from starlette.responses import Response
 
+from tests.microsoft_pushes_world import FakeGraph
 from tests.openapi import Description, NotDescribed, Operation
-from tests.tracker_world import Call, FakeTracker, Refuse, serving_tracker
+from tests.tracker_world import Call, Refuse, serving_tracker
 
 TOKEN, ADDRESS, ROOT, NORA = "eyJ0eXAi.open-sesame", "nora@office.test", "R00T!root", "n0ra"
 ROOM = Path(__file__).parent / "integrations" / "providers"
@@ -29,7 +30,7 @@ READS = ("/v1.0/$batch",)
 
 
 @dataclass(kw_only=True)
-class OneDrive(FakeTracker):
+class OneDrive(FakeGraph):
     """One user's drive. `items` are by id, `bin` is what lies in the recycle bin; `feed` is what
     changed, in order; links below `oldest` are lost. `told` is to whom Microsoft wrote."""
 

@@ -24,8 +24,9 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from tests.microsoft_pushes_world import FakeGraph
 from tests.openapi import Description, Operation
-from tests.tracker_world import Call, FakeTracker, Refuse, serving_tracker
+from tests.tracker_world import Call, Refuse, serving_tracker
 
 TOKEN, ADDRESS = "eyJ0eXAi.open-sesame", "nora@office.test"
 ROOM = Path(__file__).parent / "integrations" / "providers"
@@ -66,7 +67,7 @@ def id_of(role: str) -> str:
 
 
 @dataclass(kw_only=True)
-class Outlook(FakeTracker):
+class Outlook(FakeGraph):
     """One mailbox. `changed` has what befell which mail in which folder, by number; what is below
     `oldest` Graph has forgotten."""
 
@@ -87,6 +88,7 @@ class Outlook(FakeTracker):
     busy: Refuse = field(init=False)  # the first change of a draft that was just begun
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.busy = conflict()
 
     @property

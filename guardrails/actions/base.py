@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -70,7 +70,8 @@ class Inverse:
 
 
 class Action(ABC, Generic[A, W]):
-    """One type of action, on accounts of one kind, no matter who keeps them.
+    """One type of action, on accounts of one kind (of any kind: what Remit does for itself), no
+    matter who keeps them.
 
     `operation` is the method of its kind's writer that `perform` calls.
     `object_field` names the argument that holds the object acted on or answered, and
@@ -82,15 +83,16 @@ class Action(ABC, Generic[A, W]):
     `exposes_object` says that others get to see the object's own text by it, and `role_field`
     names the argument that says what they may do with it. `only_undoes`
     says that it is for a person's command to undo alone, and `withdraws` that Remit itself may
-    command it. `tells` says that its result is text that
-    strangers wrote, and `sends_mail` that the provider counts its receivers among those whom the
-    user wrote to. `puts_away` says that a mail goes out of its owner's sight, and
+    command it. `is_upkeep` says that it is for Remit itself alone, at its own times, and
+    `ends_upkeep` that it is done to a paused account, too. `tells` says that its result is text
+    that strangers wrote, and `sends_mail` that the provider counts its receivers among those whom
+    the user wrote to. `puts_away` says that a mail goes out of its owner's sight, and
     `chooses_for_thread` that a target of a single-choice group is the whole thread's.
     """
 
     name: ClassVar[str]
     operation: ClassVar[str]
-    kind: ClassVar[Kind]
+    kind: ClassVar[Kind | Literal["any"]]
     resource_type: ClassVar[str]
     title: ClassVar[str]
     description: ClassVar[str]
@@ -107,6 +109,8 @@ class Action(ABC, Generic[A, W]):
     is_draft: ClassVar[bool] = False
     only_undoes: ClassVar[bool] = False
     withdraws: ClassVar[bool] = False
+    is_upkeep: ClassVar[bool] = False
+    ends_upkeep: ClassVar[bool] = False
     tells: ClassVar[bool] = False
     sends_mail: ClassVar[bool] = False
     puts_away: ClassVar[bool] = False

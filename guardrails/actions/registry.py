@@ -34,6 +34,9 @@ from guardrails.actions.mail.send_email import SendEmail
 from guardrails.actions.mail.trash_email import TrashEmail
 from guardrails.actions.mail.withdraw_draft import WithdrawDraft
 from guardrails.actions.tools.call_mcp_tool import CallMcpTool
+from guardrails.actions.upkeep.close_subscription import CloseSubscription
+from guardrails.actions.upkeep.open_subscription import OpenSubscription
+from guardrails.actions.upkeep.renew_subscription import RenewSubscription
 
 ACTIONS: tuple[AnyAction, ...] = (
     Archive(),
@@ -70,7 +73,13 @@ UNDOING: tuple[AnyAction, ...] = (
     UnshareDocument(),
     RestoreDocument(),
 )
-BY_NAME: Mapping[str, AnyAction] = {action.name: action for action in (*ACTIONS, *UNDOING)}
+# What Remit does for itself at an account. No agent is offered one of them.
+UPKEEP: tuple[AnyAction, ...] = (
+    OpenSubscription(),
+    RenewSubscription(),
+    CloseSubscription(),
+)
+BY_NAME: Mapping[str, AnyAction] = {action.name: action for action in (*ACTIONS, *UNDOING, *UPKEEP)}
 
 
 def pattern_arguments(

@@ -23,7 +23,7 @@ from guardrails.decide.checks.scope import corrected, scope, strangers
 from guardrails.decide.checks.sealed import sealed
 from guardrails.decide.checks.sources import relations, sources
 from guardrails.decide.checks.stopping import stopping_effects
-from guardrails.decide.checks.undoing import undoing
+from guardrails.decide.checks.undoing import undoing, upkeep
 from guardrails.decide.conditions.base import RateCondition, Unreadable
 from guardrails.decide.provenance import values
 from guardrails.decide.snapshot import AllowedAction, PolicySnapshot
@@ -82,6 +82,8 @@ def conclude(case: Case, *, unsealed: str = "") -> Decision:
     try:
         if case.request.origin.undoes:
             return case.decision("allow", "allowed", undoing(case))
+        if case.action.is_upkeep:
+            return case.decision("allow", "allowed", upkeep(case))
         _examine(case)
         rates(case)
         why = next(reasons_to_ask(case), None)

@@ -161,7 +161,10 @@ def decided(
     )
 
 
-def _actor_type(origin: Origin) -> ActorType:
+def _actor_type(request: ActionRequest) -> ActorType:
+    action, origin = registry.BY_NAME.get(request.action_type), request.origin
+    if action is not None and action.is_upkeep:
+        return "system"
     if origin.trigger != "operator":
         return "agent"
     return "admin" if origin.actor.startswith("operator:") else "user"
@@ -178,7 +181,7 @@ def _entry(request: ActionRequest, *, payload: Mapping[str, Any], **fields: Any)
         "action_id": request.action_id,
         "action_type": request.action_type,
         "occurred_at": fields.pop("now"),
-        "actor_type": _actor_type(origin),
+        "actor_type": _actor_type(request),
         "actor_id": origin.actor,
         "on_behalf_of": account.external_user_id,
         "agent_id": origin.agent,

@@ -305,7 +305,8 @@ def _perform(this: Try, judgement: Judgement, attempt_no: int) -> ActionResult:
         effects=decision.effects,
         filed=filed,
     )
-    if stopped := why_stopped(present, undoes=bool(request.origin.undoes)):
+    needs_none = bool(request.origin.undoes) or action.is_upkeep
+    if stopped := why_stopped(present, undoes=needs_none, while_paused=action.ends_upkeep):
         return settling.close(attempt, status="failed", reason=stopped, stopped=True)
     release_connections()
     started = time.monotonic()

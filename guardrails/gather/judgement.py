@@ -204,7 +204,8 @@ def _judge(
         return _described(found, request, action, arguments, facts)
 
     hides = action.puts_away and request.origin.trigger not in FROM_CONTENT
-    if request.origin.undoes or not (snapshot.has_rates or hides):
+    uncounted = bool(request.origin.undoes) or action.is_upkeep
+    if uncounted or not (snapshot.has_rates or hides):
         return judged(facts, timezone.now())
     questions = [rate.question for rate in rates_of(action, snapshot)]
     if hides:

@@ -19,7 +19,7 @@ from integrations.contracts import AccountRef, Source
 from integrations.credentials import credentials
 from integrations.credentials.sealing import Sealed
 from integrations.exceptions import Rejected
-from integrations.models import Account, Organisation
+from integrations.models import Account, Organisation, Subscription
 from integrations.providers.imap import connection
 
 GOOD_FOR = timedelta(minutes=10)
@@ -142,6 +142,8 @@ def disconnect(account: AccountRef) -> None:
     """Its secret is gone: nothing is read or changed there any more. What was read in, what its
     agent may do, and the ledger stay."""
     credentials.forget(account.id)
+    # What goes on calling Remit about it is a stranger from here on.
+    Subscription.objects.filter(account_id=account.id).delete()
     connection.close_idle(account.id)
 
 

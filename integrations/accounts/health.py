@@ -2,8 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from integrations.accounts import connectables
-from integrations.models import Account, Credential, Delivery
+from integrations.accounts import connectables, subscriptions
+from integrations.models import Account, Credential, Delivery, Subscription
+from integrations.ports.registry import BY_SOURCE
 
 LATE = timedelta(minutes=10)
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -35,6 +36,7 @@ def in_words(account: Account, *, now: datetime) -> str:
         latest = _last_change(account)
         if row.watched_until and row.watched_until > now:
             words.append("Its server says at once when something changes.")
+        words += _pushes(account, now)
         words.append(
             f"Last change {_ago(latest, now)}." if latest else "Nothing has changed since then."
         )
@@ -47,6 +49,37 @@ def state_of(account: Account) -> str:
     """`good`, `sign_in`, or `not_connected`."""
     row = Credential.objects.filter(account_id=account.id).first()
     return row.state if row else "not_connected"
+
+
+def is_pushed(account: Account, *, now: datetime) -> bool:
+    """Whether the other side calls Remit when something changes there: once somebody has set that
+    up, or while a subscription lasts."""
+    connector = BY_SOURCE[account.source]
+    if not connector.subscribes:
+        return connector.news == "pushed"
+    rows = Subscription.objects.filter(account_id=account.id, expires_at__gt=now)
+    return rows.exclude(external_id="").exists()
+
+
+def _pushes(account: Account, now: datetime) -> list[str]:
+    """How a provider that Remit may ask to call it does so."""
+    if not BY_SOURCE[account.source].subscribes:
+        return []
+    by = connectables.of(account.source).calls
+    if is_pushed(account, now=now):
+        return [f"{by} says at once when something changes."]
+    if not subscriptions.can_be_called():
+        return [
+            f"{by} cannot say at once when something changes: this installation has no public "
+            "address with https (PUBLIC_URL). Remit looks from time to time."
+        ]
+    row = Subscription.objects.filter(account_id=account.id).first()
+    if row is not None and row.failure and row.failure not in subscriptions.PASSING:
+        return [
+            f"{by} does not say at once when something changes: it was asked to, and said no. "
+            "Remit looks from time to time, and asks again each day."
+        ]
+    return []
 
 
 def _ending(row: Credential, now: datetime) -> list[str]:

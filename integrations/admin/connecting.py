@@ -212,10 +212,16 @@ def describe_connection(account: Account) -> dict[str, Any]:
         "connection": health.in_words(account, now=timezone.now()),
         "is_connected": health.state_of(account) != "not_connected",
         "account": account,
-        "push": _push(account) if BY_SOURCE[account.source].news == "pushed" else None,
+        "push": _push(account) if _is_set_up_there(account) else None,
+        "caller": connectables.of(account.source).calls,
         "has_token": account.kind == "issues",
         "place": consent.place_of(account.source),
     }
+
+
+def _is_set_up_there(account: Account) -> bool:
+    connector = BY_SOURCE[account.source]
+    return connector.news == "pushed" and not connector.subscribes
 
 
 def _push(account: Account) -> dict[str, str]:

@@ -145,9 +145,9 @@ class AccountFields(serializers.Serializer[Any]):
     state = serializers.SerializerMethodField(help_text="good, sign_in or not_connected")
     news = serializers.SerializerMethodField(
         help_text="How Remit hears of a change there. pushed: the other side calls Remit, once "
-        "that is set up there. listened: it says so at once, on a connection that Remit keeps "
-        "open. looked: it says nothing, and Remit looks from time to time. Beside the first two "
-        "Remit looks, too."
+        "that is set up there, by somebody or by Remit itself. listened: it says so at once, on a "
+        "connection that Remit keeps open. looked: it says nothing, and Remit looks from time to "
+        "time. Beside the first two Remit looks, too."
     )
 
     def get_state(self, account: Account) -> str:
@@ -155,7 +155,10 @@ class AccountFields(serializers.Serializer[Any]):
 
     @extend_schema_field(serializers.ChoiceField(choices=get_args(News)))
     def get_news(self, account: Account) -> News:
-        return BY_SOURCE[account.source].news
+        declared = BY_SOURCE[account.source].news
+        if declared == "pushed" and not health.is_pushed(account, now=timezone.now()):
+            return "looked"
+        return declared
 
     def get_health(self, account: Account) -> str:
         return health.in_words(account, now=timezone.now())

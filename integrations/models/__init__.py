@@ -15,6 +15,7 @@ from integrations.models.preferences import UserPreferences
 from integrations.models.sessions import Session
 from integrations.models.shared import SharedEntry
 from integrations.models.staff import Membership, SignInIdentity
+from integrations.models.subscriptions import Subscription
 from integrations.models.tokens import ServiceToken
 from integrations.models.trackers import IssueMark, IssueWrite
 from integrations.models.upstreams import Upstream
@@ -53,6 +54,7 @@ __all__ = [
     "Session",
     "SharedEntry",
     "SignInIdentity",
+    "Subscription",
     "Upstream",
     "UserPreferences",
 ]

@@ -23,7 +23,8 @@ class Connector:
     item here is worked through by the agent: every mail, and a document where the policy has
     something to say about it. `news`: how Remit hears of a change: the other side calls it
     (`pushed`), says so on a connection that Remit keeps open (`listened`), or says nothing, so that
-    Remit looks from time to time (`looked`). Beside the first two it looks, too.
+    Remit looks from time to time (`looked`). Beside the first two it looks, too. `subscribes`:
+    Remit itself sets up that it is called.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class Connector:
     capabilities: Capabilities = READ_ONLY
     starts_turns: bool = False
     news: News = "looked"
+    subscribes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -194,6 +194,8 @@ MICROSOFT_MAIL = Provider(
                 repeats={"send_email": "never", "forward_email": "never", "create_draft": "never"},
             ),
             starts_turns=True,
+            news="pushed",
+            subscribes=True,
         ),
     ),
 )
@@ -271,6 +273,8 @@ MICROSOFT_CALENDAR = Provider(
                 repeats={"answer_event": "never"},
             ),
             starts_turns=True,
+            news="pushed",
+            subscribes=True,
         ),
     ),
 )
@@ -359,6 +363,8 @@ MICROSOFT_FILES = Provider(
                 repeats={"create_document": "by_key"},
             ),
             starts_turns=True,
+            news="pushed",
+            subscribes=True,
         ),
     ),
 )

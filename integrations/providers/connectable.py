@@ -126,7 +126,8 @@ class Connectable:
     with a sentence, and so does its trial. With a `consent`, nothing is asked for and its trial
     counts alone. `port_kind` and `command`: where another port than those of `ports` is refused,
     and who may use it. `about` has a place for the organisation. `over` names the protocol, where
-    there is more than one way to the same thing."""
+    there is more than one way to the same thing. `calls`: who can be asked to call Remit when
+    something changes; empty: nobody."""
 
     what: What
     title: str
@@ -144,6 +145,7 @@ class Connectable:
     has_display_name: bool = True
     note: str = ""
     over: str = ""
+    calls: str = ""
     ports: frozenset[int] = field(default=WEB_PORTS)
     port_kind: str = "web"
     command: str = ""

@@ -19,15 +19,15 @@ class Stops(NamedTuple):
     mode: Mode | None = None
 
 
-def stopping(case: Case) -> None:
-    """No switch is thrown and nothing is paused."""
+def stopping(case: Case, *, while_paused: bool = False) -> None:
+    """No switch is thrown and nothing is paused; `while_paused`: or it may be."""
     request, policy = case.request, case.policy
     paused = request.account.paused or policy.paused
     switch = policy.switch(request.action_type, request.account.source)
     if switch:
         case.refuse("switched_off", "switches", f"“{visible(switch.why)}”")
     case.require("switched_off", bare("switches", True))
-    case.require("paused", bare("pause", not paused))
+    case.require("paused", bare("pause", while_paused or not paused))
 
 
 def stopping_effects(case: Case) -> None:
@@ -38,11 +38,15 @@ def stopping_effects(case: Case) -> None:
         case.refuse("switched_off", "switches by effect", f"“{visible(switch.why)}”")
 
 
-def why_stopped(stops: Stops, *, undoes: bool) -> Literal["", "switched_off", "paused"]:
+def why_stopped(
+    stops: Stops, *, undoes: bool, while_paused: bool = False
+) -> Literal["", "switched_off", "paused"]:
     """The reason to stop, between the committed attempt and the provider's call; empty: none.
-    What a person takes back (`undoes`) needs no allowed action of the agent."""
+    What a person takes back (`undoes`), and what Remit does for itself, needs no allowed action of
+    the agent."""
     if stops.switched_off:
         return "switched_off"
     forbidden = {"never"} if undoes else {"never", "draft_only"}
     permitted = undoes or stops.mode in PERMITTING - forbidden
-    return "" if permitted and not stops.paused and not stops.limits & forbidden else "paused"
+    paused = stops.paused and not while_paused
+    return "" if permitted and not paused and not stops.limits & forbidden else "paused"

@@ -1,9 +1,10 @@
-"""Whether an action may be taken back: at a person's command, or a draft of Remit's own that nobody
-has touched. Pure.
+"""What needs no allowed action of the agent: taking an action back, at a person's command or a
+draft of Remit's own that nobody has touched; and what Remit does for itself to keep an account at
+hand. Pure.
 
-The agent's allowed action is not looked at, nor are targets and provenance: a person commands
-it, or nobody but Remit ever had it, and Remit itself kept what there was before. Switches, pauses
-and the ceiling hold for everybody, and what was changed since is left alone.
+Targets and provenance are not looked at, either: a person commands it, or nobody but Remit ever had
+it, and Remit itself kept what there was before. Switches, pauses and the ceiling hold for
+everybody, and what was changed since is left alone.
 """
 
 from guardrails.actions.base import InvalidArguments
@@ -14,6 +15,7 @@ from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
 
 COMMANDED = "A person asked for it, so the agent needs no allowed action for it."
+OWN = "Remit does this for itself, so the agent needs no allowed action for it."
 OWN_DRAFT = "Remit wrote it and nobody has changed it, so the agent needs no allowed action for it."
 
 
@@ -59,3 +61,25 @@ def undoing(case: Case) -> str:
             if not isinstance(condition, RateCondition):
                 case.require("above_ceiling", condition.evaluate(context))
     return why
+
+
+def upkeep(case: Case) -> str:
+    """The same of what Remit does for itself, such as asking a provider to call it: it changes no
+    item and reaches nobody else. A pause does not hold what ends it."""
+    request, action = case.request, case.action
+    stopping(case, while_paused=action.ends_upkeep)
+    case.require("not_permitted", bare("own", request.origin.trigger == "schedule"))
+    if not action.works_on(request.account.source):
+        case.refuse("unknown_action", "action")
+    case.limits = case.policy.limits(action.name)
+    forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
+    case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
+    case.require("not_permitted", Check(name="permission", passed=True, detail=OWN))
+    try:
+        arguments = action.parse(request.arguments)
+    except InvalidArguments as error:
+        case.refuse("invalid_arguments", "arguments", f"{error}.")
+    case.arguments = arguments.canonical()
+    if case.facts is None:
+        case.refuse("facts_unavailable", "facts")
+    return OWN

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def _or_none(value: Any) -> Any:
@@ -40,3 +40,14 @@ class MarkSaid(Said):
 class Who(Said):
     mail: str | None = None
     name: str = Field(alias="userPrincipalName")
+
+
+class SubscriptionSaid(Said):
+    id: str = Field(min_length=1, max_length=200, pattern=r"^[\w-]+$")
+    address: str = Field(default="", alias="notificationUrl")
+    expires_at: AwareDatetime = Field(alias="expirationDateTime")
+
+
+class SubscriptionsSaid(Said):
+    value: tuple[SubscriptionSaid, ...] = ()
+    next_link: str | None = Field(default=None, alias="@odata.nextLink")

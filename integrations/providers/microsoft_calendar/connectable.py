@@ -23,6 +23,7 @@ CONNECTABLE = Connectable(
     "signs in at Microsoft's own page, and Remit never sees the password.",
     in_short="calendars at Microsoft",
     over="Microsoft Graph",
+    calls="Microsoft",
     consent=Consent(server=MICROSOFT, scopes=trial.SCOPES, how_long=HOW_LONG, try_it=try_it),
     more=(),
     look=changes.look,

@@ -7,6 +7,7 @@ from integrations.models import CalendarWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.calendars import writing
 from integrations.providers.calendars.ids import event_id, planned_in
+from integrations.providers.microsoft import subscribing
 from integrations.providers.microsoft_calendar.answers import EventSaid
 from integrations.providers.microsoft_calendar.calendars import Calendars
 from integrations.providers.microsoft_calendar.events import CANCELLED, mark_of
@@ -23,6 +24,9 @@ ANSWERED = {
 
 def find(account: AccountRef, key: str) -> Evidence:
     """Raises ProviderError where Microsoft has to be asked and is away."""
+
+    if (found := subscribing.find_evidence(account, key)) is not None:
+        return found
 
     def look(row: CalendarWrite) -> Evidence:
         own = Calendars(account)

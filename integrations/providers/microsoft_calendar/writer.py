@@ -17,13 +17,13 @@ from integrations.exceptions import NotFound, ProviderError, Rejected
 from integrations.models import CalendarWrite
 from integrations.network.answers import parse
 from integrations.ports.calendar import Answer as Response, CalendarWriter
-from integrations.providers.account_writer import AccountWriter
 from integrations.providers.calendars import writing
 from integrations.providers.calendars.ids import event_id as event_id_of
 from integrations.providers.calendars.places import find_place, remember
 from integrations.providers.calendars.writing import Answer
 from integrations.providers.microsoft import marks
 from integrations.providers.microsoft.session import Taken
+from integrations.providers.microsoft.subscribing import SubscribingWriter
 from integrations.providers.microsoft_calendar import edit
 from integrations.providers.microsoft_calendar.answers import EventSaid
 from integrations.providers.microsoft_calendar.calendars import Calendars, place_of, url
@@ -33,8 +33,10 @@ from integrations.providers.microsoft_calendar.evidence import SENT, TAKEN, has_
 HOW = {"accepted": "accept", "tentative": "tentativelyAccept", "declined": "decline"}
 
 
-class GraphCalendarWriter(AccountWriter):
-    """Satisfies `integrations.ports.calendar.CalendarWriter`."""
+class GraphCalendarWriter(SubscribingWriter):
+    """Satisfies `integrations.ports.calendar.CalendarWriter` and `.pushes.PushWriter`."""
+
+    resource = "me/events"
 
     def create_event(self, fields: Mapping[str, Any], *, key: str) -> Answer:
         with self._opened() as own:

@@ -20,6 +20,7 @@ CONNECTABLE = Connectable(
     "page, and Remit never sees the password.",
     in_short="files at Microsoft",
     over="Microsoft Graph",
+    calls="Microsoft",
     consent=Consent(server=MICROSOFT, scopes=trial.SCOPES, how_long=HOW_LONG, try_it=try_it),
     more=(),
     look=changes.look,

@@ -11,6 +11,7 @@ from integrations.models import FileWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed
 from integrations.providers.drives import writing
 from integrations.providers.drives.text import MAX_TEXT_BYTES
+from integrations.providers.microsoft import subscribing
 from integrations.providers.microsoft_files import grants
 from integrations.providers.microsoft_files.answers import ItemSaid
 from integrations.providers.microsoft_files.files import Files
@@ -21,6 +22,9 @@ AS_BEFORE = NotPerformed(proof="The file is as it was before.")
 
 def find(account: AccountRef, key: str) -> Evidence:
     """Raises ProviderError where Microsoft has to be asked and is away."""
+
+    if (found := subscribing.find_evidence(account, key)) is not None:
+        return found
 
     def look(row: FileWrite) -> Evidence:
         own = Files(account)

@@ -16,11 +16,11 @@ from integrations.exceptions import NotFound, Rejected, TooLarge
 from integrations.models import FileWrite
 from integrations.network.answers import parse
 from integrations.ports.files import FilesWriter
-from integrations.providers.account_writer import AccountWriter
 from integrations.providers.drives import writing
 from integrations.providers.drives.text import MAX_TEXT_BYTES, is_text, read_text
 from integrations.providers.drives.writing import Answer
 from integrations.providers.microsoft.session import NameTaken
+from integrations.providers.microsoft.subscribing import SubscribingWriter
 from integrations.providers.microsoft_files import grants, recycled
 from integrations.providers.microsoft_files.answers import GrantSaid, ItemSaid
 from integrations.providers.microsoft_files.evidence import digest, digest_at, is_done
@@ -46,8 +46,11 @@ NO_VERSION = "Microsoft names no version of this file, so nothing is changed her
 NOT_KNOWN = "Microsoft does not say all of who is let in, so nothing is shared here."
 
 
-class GraphFilesWriter(AccountWriter):
-    """Satisfies `integrations.ports.files.FilesWriter`."""
+class GraphFilesWriter(SubscribingWriter):
+    """Satisfies `integrations.ports.files.FilesWriter` and `.pushes.PushWriter`."""
+
+    resource = "me/drive/root"
+    change_types = "updated"  # Graph knows no others of a drive
 
     def create_document(self, *, name: str, content: str, folder_id: str, key: str) -> Answer:
         if (

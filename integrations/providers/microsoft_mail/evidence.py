@@ -16,6 +16,7 @@ from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.imap import progress
 from integrations.providers.mailboxes import evidence
+from integrations.providers.microsoft import subscribing
 from integrations.providers.microsoft_mail import labelling
 from integrations.providers.microsoft_mail.mails import Mails, mails_of
 
@@ -27,6 +28,8 @@ LATE, AGAIN = timedelta(minutes=2), timedelta(seconds=30)
 def find(account: AccountRef, key: str) -> Evidence:
     """Raises what `integrations.providers.mailboxes.evidence.find` raises. A mail that is said to
     be not sent cannot be sent any more: its draft is gone."""
+    if (found := subscribing.find_evidence(account, key)) is not None:
+        return found
     return evidence.find(
         account,
         key,

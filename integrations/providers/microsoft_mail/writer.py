@@ -22,6 +22,7 @@ from integrations.network.answers import parse
 from integrations.ports.mail import MailWriter
 from integrations.providers.imap.mailbox_writer import Answer
 from integrations.providers.mailboxes.drafting import DraftingWriter, Written
+from integrations.providers.microsoft.subscribing import SubscribingWriter
 from integrations.providers.microsoft_mail import labelling, outgoing
 from integrations.providers.microsoft_mail.answers import MessageSaid
 from integrations.providers.microsoft_mail.mails import LISTED, Mails, mails_of
@@ -30,8 +31,10 @@ from integrations.providers.microsoft_mail.mails import LISTED, Mails, mails_of
 MOST_TRIES = 5
 
 
-class GraphMailWriter(DraftingWriter[Mails]):
-    """Satisfies `integrations.ports.mail.MailWriter`."""
+class GraphMailWriter(SubscribingWriter, DraftingWriter[Mails]):
+    """Satisfies `integrations.ports.mail.MailWriter` and `.pushes.PushWriter`."""
+
+    resource = "me/messages"
 
     @contextmanager
     def _mails(self) -> Iterator[Mails]:
