@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("integrations", "0026_folder_tree"),
+        ("integrations", "0027_gmail_names"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("integrations", "0026_folder_tree")]
+    dependencies = [("integrations", "0028_sessions")]
 
     operations = [
         migrations.AddField(

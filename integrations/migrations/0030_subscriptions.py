@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integrations', '0026_folder_tree'),
+        ('integrations', '0029_copy_to_oneself'),
     ]
 
     operations = [
