@@ -93,6 +93,8 @@ def _steps(account: Account | None, waiting: ShadowPolicy | None) -> list[Step]:
     policy = AllowedAction.objects.filter(account=account)
     listed = AllowedActionOption.objects.filter(account=account)
     found = [Step(name="connect", title="Connect", is_done=account is not None)]
+    if _is_read_only(account):
+        return found
     if account is None or setup_picks.list_uses(account):
         found.append(
             Step(
@@ -123,9 +125,16 @@ def _steps(account: Account | None, waiting: ShadowPolicy | None) -> list[Step]:
     return found
 
 
+def _is_read_only(account: Account | None) -> bool:
+    """Whether nothing can be done there, whatever rules it has."""
+    return account is not None and not BY_SOURCE[account.source].is_writable
+
+
 def _details(account: Account | None, waiting: ShadowPolicy | None) -> dict[str, Any]:
     if account is None:
         return {}
+    if _is_read_only(account):
+        return {"is_read_only": True}
     kind = BY_SOURCE[account.source].kind
     picks, problem = setup_picks.list_picks(account)
     policy = {row.action_type: row for row in AllowedAction.objects.filter(account=account)}

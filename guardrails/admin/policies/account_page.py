@@ -50,8 +50,11 @@ class Line:
 
 
 def account_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """What one account's agent may do now, in words; and whether it may ever reach somebody."""
+    """What one account's agent may do now, in words; and whether it may ever reach somebody. Where
+    the address names none, of the first one."""
     context |= choose_account(request) | {"title": "What may this agent do?"}
+    if "account" not in request.GET:
+        context["account"] = context["accounts"].first()
     account, target = context["account"], request.GET.get("target", "").strip()
     if account:
         policy, source = policy_snapshot(account.ref()), account.source

@@ -149,6 +149,20 @@ def test_rules_of_a_calendar_wait_until_they_are_switched_on(
     assert office.calls() == []
 
 
+def test_where_nothing_can_be_done_there_is_nothing_to_set_up(office: Office) -> None:
+    client = log_in_superuser("olga")
+    account = Account.objects.create(
+        organisation=office.organisation, external_user_id="omar", source="outlook"
+    )
+
+    page = read_page(client, reverse("setup"), account=account.pk)
+
+    assert steps(client, account) == {"connect": True}
+    assert "Remit only reads this account" in page
+    assert "Choose its rules" not in page
+    assert "It is set up." not in page
+
+
 def test_what_is_picked_later_counts_for_rules_that_wait(office: Office) -> None:
     client, account = log_in_superuser("olga"), office.mailbox
     waiting = choose(client, account, "A careful mailbox")

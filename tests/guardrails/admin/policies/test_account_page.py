@@ -108,6 +108,16 @@ def test_a_refusal_is_explained(office: Office, client: Client) -> None:
     assert office.calls() == []
 
 
+def test_where_no_account_is_named_it_is_about_the_first_one(
+    office: Office, client: Client
+) -> None:
+    text = page(client, "explain", organisation=office.organisation.slug)
+
+    first = Account.objects.order_by("external_user_id", "source")[0]
+    assert f"{first}: what it may do now" in text
+    assert "Choose an account." in page(client, "explain", account="nobody")
+
+
 def test_without_an_account_it_leads_to_the_setup(client: Client) -> None:
     Organisation.objects.create(slug="empty", name="Empty")
 
