@@ -5,13 +5,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from unfold.decorators import action, display
 
 from agents.activity import page
@@ -40,6 +42,7 @@ DELIVERY_COLOURS = {
     "Skipped": "warning",
     "Dead letter": "danger",
 }
+SUBJECT_CHARS = 80
 OUTCOME = "What came of it"  # as the page of an item says it
 TURN_COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Failed": "danger"}
 
@@ -53,6 +56,7 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
     newest_by = "received_at"
     list_display = (
         "received_at",
+        "subject",
         "kind",
         "from_where",
         "account",
@@ -86,6 +90,14 @@ class DeliveryAdmin(RowPage, NewestFirst, ReadOnlyAdmin):
         "worked_through_by",
         "event",
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        rows: QuerySet[Delivery] = super().get_queryset(request)
+        return rows.annotate(about=find_title("source_id"))
+
+    @display(description="Subject")  # type: ignore[untyped-decorator]
+    def subject(self, delivery: Delivery) -> str:
+        return shorten(delivery.about)  # type: ignore[attr-defined]
 
     @display(description="State", label=DELIVERY_COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, delivery: Delivery) -> str:
@@ -196,6 +208,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
     )
     list_display = (
         "created_at",
+        "subject",
         "kind",
         "external_user_id",
         "state_label",
@@ -230,6 +243,16 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
     change_form_outer_after_template = "agents/turn.html"
     buttons = {"stop": ("agents.change_turn",)}
     row_related = ("organisation", "conversation", "delivery")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        rows: QuerySet[Turn] = super().get_queryset(request)
+        said = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER)
+        beginning = said.values(beginning=Left("content", SUBJECT_CHARS + 1))[:1]
+        return rows.annotate(about=Coalesce(Subquery(beginning), find_title("item_source_id")))
+
+    @display(description="Subject")  # type: ignore[untyped-decorator]
+    def subject(self, turn: Turn) -> str:
+        return shorten(turn.about)  # type: ignore[attr-defined]
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.dashboard)
@@ -284,6 +307,16 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         if row.state in (Turn.State.QUEUED, Turn.State.RUNNING) and self.may_press(request, "stop"):
             context["stop"] = reverse("admin:agents_turn_stop", args=[row.id])
         return context
+
+
+def find_title(source_id: str) -> Subquery:
+    """The title of the item that a row is about."""
+    items = Item.objects.filter(account=OuterRef("account"), source_id=OuterRef(source_id))
+    return Subquery(items.values("title")[:1])
+
+
+def shorten(text: str | None) -> str:
+    return timeline.reveal(Truncator(" ".join((text or "").split())).chars(SUBJECT_CHARS)) or "-"
 
 
 def link_item(account_id: UUID | None, source_id: str) -> SafeString | str:

@@ -323,6 +323,17 @@ def test_a_turn_a_delivery_and_an_item_lead_to_their_row_and_back(operator: Clie
     assert rows(shown(operator, organisation="default", id=str(elsewhere.pk))) == []
 
 
+def test_lists_of_turns_and_deliveries_say_what_each_is_about(operator: Client) -> None:
+    office()
+    for kind, subjects in (
+        ("agents_turn", ["What did Figma offer?", "Offer from Figma", "Second offer"]),
+        ("integrations_delivery", ["Lunch", "Figma again", "Figma filed"]),
+    ):
+        answer = operator.get(reverse(f"admin:{kind}_changelist"))
+        text = answer.content.decode()
+        assert [one in text for one in subjects] == [True] * 3
+
+
 def test_what_cannot_be_read_breaks_nothing(operator: Client) -> None:
     office()
 
