@@ -183,7 +183,8 @@ def test_a_user_hears_and_decides_in_the_console(
     assert findings(page) == []
     pictures(page, "waiting")
     page.get_by_role("button", name="Confirm: Create a task in PROJ").click()
-    expect(page.get_by_role("status").last).to_have_text("Done: Confirm.")
+    done = page.get_by_role("status").last
+    expect(done).to_have_text("Done: Confirm.", timeout=30_000)  # also beside much else
     expect(page.get_by_role("region", name="Create a task in PROJ")).to_contain_text(
         "Confirmed by maya at"
     )
