@@ -56,7 +56,8 @@ class ReplicaRouter:
 
     def db_for_read(self, model: type, **hints: Any) -> str | None:
         meta: Any = model._meta  # type: ignore[attr-defined]
-        if not MAY_BE_STALE & {meta.app_label, meta.label_lower}:
+        # Django's DatabaseCache asks with no more of a model than these two.
+        if not MAY_BE_STALE & {meta.app_label, f"{meta.app_label}.{meta.model_name}"}:
             return None
         if place := hints.get("written_until"):
             return REPLICA if is_set() and standby.reaches(place) else None
