@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 # Two pages are held at a time, and what glibc was asked for at once it hardly gives back to the
 # system. So a page has as many rows as were about PAGE_BYTES in the last one; the first two, of
 # which nobody knows, have FIRST.
-PAGE, FIRST = 2000, 50  # rows, at most
+PAGE, FIRST = 500, 50  # rows, at most: large ones may follow small ones
 PAGE_BYTES = 1_000_000
 # An empty text is an empty cell, without quotation marks: what stands for NULL is another.
 LINES = """
