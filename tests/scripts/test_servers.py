@@ -119,7 +119,9 @@ def books(
     def open_(name: str) -> AddressBooks:
         if name == "Cyrus":
             address = f"{uuid4().hex[:12]}@{DOMAIN}"
-            server = clients.enter_context(served_contacts(mail_servers(name), address))
+            world = mail_servers(name)
+            monkeypatch.setenv("SSL_CERT_FILE", str(world.folder / "ca.pem"))
+            server = clients.enter_context(served_contacts(world, address))
         else:
             server = calendar_servers(name.lower())
         monkeypatch.setenv("SSL_CERT_FILE", str(server.trusted))
