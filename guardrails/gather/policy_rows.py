@@ -34,10 +34,11 @@ SELECT a.id, a.paused OR o.paused,
      WHERE s.lifted_at IS NULL
        AND (s.organisation_id IS NULL OR s.organisation_id = a.organisation_id)
        AND (s.account_id IS NULL OR s.account_id = a.id))::text,
-    EXISTS (SELECT FROM guardrails_shadowpolicy p WHERE p.account_id = a.id),
-    EXISTS (SELECT FROM guardrails_labelcorrection c WHERE c.account_id = a.id)
+    (SELECT true FROM guardrails_shadowpolicy p WHERE p.account_id = a.id LIMIT 1) IS NOT NULL,
+    (SELECT true FROM guardrails_labelcorrection c WHERE c.account_id = a.id LIMIT 1) IS NOT NULL
 FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
 WHERE a.id = """
+# No EXISTS: of several accounts the server would read the tables of all organisations for it.
 # Of any number the server expects ten, which are dearer than planning the statement each time.
 _READ_ONE, _READ_SEVERAL = _READ + "%s", _READ + "ANY (%s)"
 
