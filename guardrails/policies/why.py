@@ -15,6 +15,7 @@ CHECKS: Mapping[str, str] = {
     "switches": "No switch stops it",
     "switches by effect": "No switch stops what it does to others",
     "pause": "Neither the account nor its organisation is paused",
+    "own": "Remit does it for itself, by its schedule",
     "action": "The action is known for this source",
     "ceiling": "The organisation does not forbid it",
     "permission": "The action is allowed, switched on, and not in the mode “never”",

@@ -87,6 +87,7 @@ def test_calendars_are_tried_shown_and_only_then_stored(
         "state": "good",
         "health": "Signed in. It has not been looked at yet.",
         "news": "looked",
+        "bcc_self": False,
     }
     account = Account.objects.get(id=connected["id"])
     assert (account.kind, account.allowed_actions.count()) == ("calendar", 0)

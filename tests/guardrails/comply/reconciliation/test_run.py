@@ -23,7 +23,7 @@ from guardrails.execute.executor import execute
 from guardrails.execute.settling import INCIDENT
 from integrations.contracts import Change, Page
 from integrations.exceptions import Unavailable
-from integrations.ports.evidence import NotPerformed
+from integrations.ports.evidence import CannotTell, NotPerformed
 from integrations.providers.data_service.reader import DataServiceReader
 from integrations.providers.data_service.writer import DataServiceWriter
 from tests.guardrails.office import Office, interrupted, recover
@@ -217,11 +217,15 @@ def denies(self: DataServiceReader, key: str) -> NotPerformed:
     return NotPerformed(proof="so it says")
 
 
+def cannot_tell(self: DataServiceReader, key: str) -> CannotTell:
+    return CannotTell(ask_again_at=timezone.now())
+
+
 def unknown(office: Office, monkeypatch: pytest.MonkeyPatch, *, was_done: bool) -> ActionRequest:
     """An action that recovery gave up on."""
     request = interrupted(office, after_effect=was_done)
     with monkeypatch.context() as patched:
-        patched.setattr(DataServiceReader, "evidence", denies)
+        patched.setattr(DataServiceReader, "evidence", cannot_tell)
         recover(request, later=timedelta(hours=25))
     assert recorded(request.action_id)[-1].status == "unknown"
     return request
@@ -244,7 +248,8 @@ def test_what_became_of_an_unknown_action_is_recorded_once_and_never_repeated(
     assert len(office.calls()) == calls == was_done
     assert execute(request).status == "unknown"
     assert len(office.calls()) == calls
-    assert found(office) == []
+    # What recovery asked a person, before this; nothing else.
+    assert found(office) == [("unresolved", str(request.action_id))]
 
 
 def test_an_open_attempt_is_left_to_recovery(office: Office) -> None:
