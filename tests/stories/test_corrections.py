@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
 from agents.models import Turn
 from agents.past import figures
 from audit.models import ExecutedAgentAction
 from guardrails.facts.reasons import SENTENCES
 from guardrails.models import LabelCorrection
+from knowledge.models import Item
 from tests.clients import log_in_superuser, read_page
 from tests.model_server import calls
 from tests.office import Office
@@ -126,7 +126,8 @@ def test_a_run_over_past_mail_and_a_trial_of_one_respect_it(office: Office) -> N
         found.append((dict(line.counts), line.why))
         page = read_page(client, reverse("admin:agents_pastrun_change", args=[run.id]))
         assert page.count("Label a mail: Invoices (refused)") == 1  # the log
-        assert f"{timezone.now():%Y-%m-%d} (refused)</li>" in page  # the example
+        sent = Item.objects.get(source_id="second").occurred_at
+        assert f"{sent:%Y-%m-%d} (refused)</li>" in page  # the example
 
     sentence = SENTENCES["label_corrected"]
     for counts, [(why, number)] in found:
