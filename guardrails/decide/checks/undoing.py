@@ -7,12 +7,13 @@ it, and Remit itself kept what there was before. Switches, pauses and the ceilin
 everybody, and what was changed since is left alone.
 """
 
-from guardrails.actions.base import InvalidArguments
+from guardrails.actions.base import Arguments, InvalidArguments
 from guardrails.contracts import Check, bare
 from guardrails.decide.checks.case import Case
 from guardrails.decide.checks.stopping import stopping, stopping_effects
 from guardrails.decide.conditions.base import RateCondition
 from guardrails.decide.snapshot import PERMITTING
+from guardrails.facts.facts import Facts
 
 COMMANDED = "A person asked for it, so the agent needs no allowed action for it."
 OWN = "Remit does this for itself, so the agent needs no allowed action for it."
@@ -22,26 +23,14 @@ OWN_DRAFT = "Remit wrote it and nobody has changed it, so the agent needs no all
 def undoing(case: Case) -> str:
     """Every check in order, and why it needs no allowed action. Raises Refused at the first that
     fails."""
-    request, facts = case.request, case.facts
+    request = case.request
     stopping(case)
     action = case.action
     # What nobody commands takes back a draft, and nothing else.
     why = OWN_DRAFT if action.withdraws else COMMANDED
     commanded = action.withdraws or not case.from_content
     case.require("not_permitted", bare("command", commanded))
-    if not action.works_on(request.account.source):
-        case.refuse("unknown_action", "action")
-    case.limits = case.policy.limits(action.name)
-    forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
-    case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
-    case.require("not_permitted", Check(name="permission", passed=True, detail=why))
-    try:
-        arguments = action.parse(request.arguments)
-    except InvalidArguments as error:
-        case.refuse("invalid_arguments", "arguments", f"{error}.")
-    case.arguments = arguments.canonical()
-    if facts is None:
-        case.refuse("facts_unavailable", "facts")
+    arguments, facts = _read(case, why=why)
     object_id = action.object_id(arguments)
     found = object_id is None or (
         action.object_kind is not None and facts.was_read(action.object_kind, object_id)
@@ -69,17 +58,24 @@ def upkeep(case: Case) -> str:
     request, action = case.request, case.action
     stopping(case, while_paused=action.ends_upkeep)
     case.require("not_permitted", bare("own", request.origin.trigger == "schedule"))
+    _read(case, why=OWN)
+    return OWN
+
+
+def _read(case: Case, *, why: str) -> tuple[Arguments, Facts]:
+    """The arguments of a known action that no ceiling forbids, and what is known about it."""
+    request, action, facts = case.request, case.action, case.facts
     if not action.works_on(request.account.source):
         case.refuse("unknown_action", "action")
     case.limits = case.policy.limits(action.name)
     forbidden = any(limit.mode not in PERMITTING for limit in case.limits)
     case.require("forbidden_by_ceiling", bare("ceiling", not forbidden))
-    case.require("not_permitted", Check(name="permission", passed=True, detail=OWN))
+    case.require("not_permitted", Check(name="permission", passed=True, detail=why))
     try:
         arguments = action.parse(request.arguments)
     except InvalidArguments as error:
         case.refuse("invalid_arguments", "arguments", f"{error}.")
     case.arguments = arguments.canonical()
-    if case.facts is None:
+    if facts is None:
         case.refuse("facts_unavailable", "facts")
-    return OWN
+    return arguments, facts
