@@ -41,5 +41,5 @@ def files(rows: SealedRows, manifest: dict[str, Any]) -> Iterator[tuple[str, Ite
 def encoded(encoder: Csv | Narration, rows: SealedRows) -> Iterator[bytes]:
     yield encoder.head()
     for places in rows.pages():
-        yield stored.at_places(places, encoder, tenant_id=rows.tenant_id)
+        yield from stored.at_places(places, encoder, tenant_id=rows.tenant_id)
     yield encoder.tail()

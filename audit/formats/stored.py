@@ -18,13 +18,16 @@ from audit.ledger.routing import LEDGER
 log = logging.getLogger(__name__)
 
 # Two pages are held at a time, and what glibc was asked for at once it hardly gives back to the
-# system. So a page has as many rows as were about PAGE_BYTES in the last one; the first two, of
-# which nobody knows, have FIRST.
-PAGE, FIRST = 500, 50  # rows, at most: large ones may follow small ones
+# system. One payload can be larger than thousands of others, so rows are read with the size of
+# theirs, and a page ends where its payloads have PAGE_BYTES.
+PAGE = 500  # rows, at most
 PAGE_BYTES = 1_000_000
 # An empty text is an empty cell, without quotation marks: what stands for NULL is another.
 LINES = """
-COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, {text.columns}
+COPY (SELECT a.id, a.action_id, a.attempt_no, a.phase, a.payload_commitment, (
+          SELECT coalesce(octet_length(p.box), octet_length(p.body)) FROM audit_payload p
+          WHERE p.action_id = a.action_id AND p.row_id = a.id
+      ), {text.columns}
       FROM ({rows}) AS a ORDER BY {order})
 TO STDOUT (FORMAT csv, DELIMITER '{text.delimiter}', QUOTE '{text.quote}', NULL E'\\x03')
 """
@@ -85,26 +88,29 @@ def pages(rows: queries.Rows, encoder: Encoder, *, tenant_id: UUID) -> Iterator[
     Raises audit.ledger.vault.Unreadable for a payload that is not its row's, and WrongVaultKey.
     """
     rows, text, source = rows.order_by("action_id", "id"), encoder.text, Source(rows.db)
-    size = min(PAGE, FIRST)
-    [page], _ = source.copy(first_page(rows, text, size=size))
-    answers, _ = source.copy(*behind(rows, page, text, size=size))
-    stored, ahead = answers or ([], [])
-    while page:
-        key, size = vault.keys.for_reading(tenant_id), like(page, stored)
-        encode = partial(encoded, encoder, page, stored, tenant_id, key)
-        answers, chunk = source.copy(*behind(rows, ahead, text, size=size), meanwhile=encode)
-        yield len(page), chunk
-        page, (stored, ahead) = ahead, answers or ([], [])
+    page, stored = list[bytes](), list[bytes]()
+    [waiting], _ = source.copy(first_page(rows, text))
+    while page or waiting:
+        ahead, rest = split(waiting, text)
+        key = vault.keys.for_reading(tenant_id)
+        encode = partial(encoded, encoder, page, stored, tenant_id, key) if page else bytes
+        answers, chunk = source.copy(*behind(rows, ahead, rest, text), meanwhile=encode)
+        if page:
+            yield len(page), chunk
+        page, (stored, *later) = ahead, answers or [[]]
+        waiting = later[0] if later else rest
 
 
-def at_places(places: Sequence[int], encoder: Encoder, *, tenant_id: UUID) -> bytes:
+def at_places(places: Sequence[int], encoder: Encoder, *, tenant_id: UUID) -> Iterator[bytes]:
     """What `encoder` makes of an organisation's sealed rows at these places, `a.leaf_index`, in
     their order; those that left by retention are not among them. Raises as `pages` does."""
     key, text, source = vault.keys.for_reading(tenant_id), encoder.text, Source(LEDGER)
     wanted = lines(AT_PLACES, [tenant_id, list(places)], text, order="a.leaf_index")
-    [page], _ = source.copy(wanted)
-    [stored], _ = source.copy(contents(page, text))
-    return encoded(encoder, page, stored, tenant_id, key)
+    [waiting], _ = source.copy(wanted)
+    while waiting:
+        page, waiting = split(waiting, text)
+        [stored], _ = source.copy(contents(page, text))
+        yield encoded(encoder, page, stored, tenant_id, key)
 
 
 def encoded(
@@ -113,23 +119,30 @@ def encoded(
     return encoder.page(opened(page, by_row(stored), encoder.text, tenant_id, key))
 
 
-def like(page: list[bytes], stored: list[bytes]) -> int:
-    """How many rows like these, with their payloads, a page has."""
-    row_bytes = (sum(map(len, page)) + sum(map(len, stored))) // len(page)
-    return max(1, min(PAGE, PAGE_BYTES // row_bytes))
+def split(rows: list[bytes], text: Text) -> tuple[list[bytes], list[bytes]]:
+    """The rows whose payloads are a page, one at least, and those behind them."""
+    delimiter, held = text.delimiter.encode(), 0
+    for number, message in enumerate(rows):
+        size = message.split(delimiter, 6)[5]
+        held += int(size) if size.isdigit() else 0  # an erased one has none
+        if held > PAGE_BYTES and number:
+            return rows[:number], rows[number:]
+    return rows, []
 
 
-def behind(rows: queries.Rows, page: list[bytes], text: Text, *, size: int) -> tuple[str, ...]:
-    """The payloads of a page, and the `size` rows behind it; nothing where there is no page."""
+def behind(rows: queries.Rows, page: list[bytes], rest: list[bytes], text: Text) -> tuple[str, ...]:
+    """The payloads of a page, and the rows behind it where none of them wait."""
     if not page:
         return ()
+    if rest:
+        return (contents(page, text),)
     row_id, action_id, _ = page[-1].decode().split(text.delimiter, 2)
     later = rows.filter(action_id__gte=action_id).exclude(action_id=action_id, id__lte=row_id)
-    return contents(page, text), first_page(later, text, size=size)
+    return contents(page, text), first_page(later, text)
 
 
-def first_page(rows: queries.Rows, text: Text, *, size: int) -> str:
-    query, given = rows.values(*COLUMNS)[:size].query.sql_with_params()
+def first_page(rows: queries.Rows, text: Text) -> str:
+    query, given = rows.values(*COLUMNS)[:PAGE].query.sql_with_params()
     return lines(query, given, text, order="a.action_id, a.id")
 
 
@@ -156,7 +169,7 @@ def opened(
 ) -> Iterator[Row]:
     tenant, delimiter, quote = tenant_id.bytes, text.delimiter.encode(), text.quote.encode()
     for message in page:
-        row_id, _, attempt_no, phase, commitment, line = message[:-1].split(delimiter, 5)
+        row_id, _, attempt_no, phase, commitment, _, line = message[:-1].split(delimiter, 6)
         if commitment.startswith(quote):  # no digest needs one
             raise vault.Unreadable(vault.NOT_ITS_OWN)
         payload = payloads.get(int(row_id).to_bytes(8, "big"))

@@ -84,18 +84,22 @@ def test_a_page_that_cannot_be_encoded_leaves_nothing_open(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [("", [2, 2, 10, 6]), ("é" * 10_000, [2, 2, 4, 4, 4, 4])],
-    ids=["small rows", "rows of 20 KB"],
+    ("texts", "expected"),
+    [
+        ([""] * 10, [10, 10]),
+        (["é" * 10_000] * 10, [4, 4, 2, 4, 4, 2]),
+        ([""] * 4 + ["é" * 10_000] * 6, [10, 4, 4, 2]),
+        (["é" * 60_000] * 2, [1, 1, 1, 1]),
+    ],
+    ids=["small rows", "rows of 20 KB", "large behind small", "rows larger than a page"],
 )
 def test_a_page_has_as_many_rows_as_its_bytes_permit(
-    monkeypatch: pytest.MonkeyPatch, text: str, expected: list[int]
+    monkeypatch: pytest.MonkeyPatch, texts: list[str], expected: list[int]
 ) -> None:
     monkeypatch.setattr(stored, "PAGE", 10)
-    monkeypatch.setattr(stored, "FIRST", 2)
     monkeypatch.setattr(stored, "PAGE_BYTES", 100_000)
     tenant_id = uuid4()
-    for _ in range(10):
+    for text in texts:
         append_action(tenant_id=tenant_id, payload={"text": text})
     assert [number for number, _ in pages(tenant_id, Csv())] == expected
 
