@@ -5,7 +5,8 @@ from typing import Any, get_args
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -160,6 +161,16 @@ class SearchView(ApiView):
 
     @extend_schema(
         operation_id="search",
+        parameters=[
+            OpenApiParameter(
+                stale.HEADER,
+                OpenApiTypes.DATETIME,
+                OpenApiParameter.HEADER,
+                response=True,
+                description="All that was committed before this time was searched. Without it: "
+                "all until now. `Cache-Control: no-cache` wants that.",
+            ),
+        ],
         request=SearchFields,
         responses=FoundPage,
         description="What was read of this user's accounts, the best first.",

@@ -11,8 +11,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from config.door.lifespan import App, Receive, Scope, Send
 
-SENT = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
-READ = ("Retry-After", "Idempotency-Replayed", "WWW-Authenticate")
+SENT = ("Authorization", "Cache-Control", "Content-Type", "Idempotency-Key", "Last-Event-ID")
+READ = ("Retry-After", "Idempotency-Replayed", "WWW-Authenticate", "X-As-Of")
 
 
 def with_origins(app: App, *, origins: Sequence[str]) -> App:

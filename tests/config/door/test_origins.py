@@ -28,7 +28,7 @@ def test_only_named_origins_read_the_api_and_nothing_else(origins: list[str]) ->
             headers={
                 "Origin": OURS,
                 **ASKS,
-                "Access-Control-Request-Headers": "authorization,idempotency-key",
+                "Access-Control-Request-Headers": "authorization,cache-control,idempotency-key",
             },
         )
         theirs = ask.options("/api/v1/chat", headers={"Origin": OTHER, **ASKS})
@@ -40,5 +40,7 @@ def test_only_named_origins_read_the_api_and_nothing_else(origins: list[str]) ->
     named = OURS if origins else None
     assert (asked.headers.get(allow), read.headers.get(allow)) == (named, named)
     assert (asked.status_code == 200) is bool(origins)
+    exposed = read.headers.get("access-control-expose-headers", "").split(", ")
+    assert ({"X-As-Of", "Retry-After"} <= set(exposed)) is bool(origins)
     assert [one.headers.get(allow) for one in (theirs, foreign, page)] == [None] * 3
     assert "access-control-allow-credentials" not in asked.headers

@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 
 from integrations.models import Account, Organisation, ServiceToken
 from integrations.network import outgoing
+from integrations.web.stale import HEADER
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
@@ -71,6 +72,19 @@ def test_each_operation_answers_as_documented(label: str, token: str) -> None:
         case.validate_response(case.call(headers=headers), checks=CHECKS)
 
     answers_well()
+
+
+def test_answers_that_may_be_a_moment_old_are_those_that_can_say_of_when_they_are() -> None:
+    raw: Any = SCHEMA.raw_schema
+    dated = {
+        (one["operationId"], status): answer["headers"][HEADER]["schema"]
+        for path in raw["paths"].values()
+        for one in path.values()
+        for status, answer in one["responses"].items()
+        if HEADER in answer.get("headers", {})
+    }
+
+    assert dated == {("search", "200"): {"type": "string", "format": "date-time"}}
 
 
 def test_each_operation_has_a_summary_a_group_its_errors_and_an_example_that_fits() -> None:
