@@ -8,7 +8,8 @@ A reference is a file with its line, and the name that is defined there: `audit/
 the reference follows it there.
 
 docs/conformance.md has exactly one line of each requirement, with its tests and where it is seen.
-docs/threat-model.md has a test for each threat, or says why there is none.
+docs/threat-model.md has a test for each threat, or says why there is none. The guides of approvers
+and users have a test for each claim, which begins in bold type.
 """
 
 import argparse
@@ -16,8 +17,8 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from scripts.room_graph import APPS, PROJECT
@@ -32,6 +33,9 @@ THREAT = re.compile(
     r"^\| (?P<id>T-\d+) \| (?P<what>[^|]+) \| (?P<stops>[^|]+) \| (?P<tried>[^|]+) \|$",
     re.MULTILINE,
 )
+GUIDES = (Path("docs/approving.md"), Path("docs/using.md"))
+CLAIM = re.compile(r"^- \*\*(?P<what>[^*]+)\*\*", re.MULTILINE)
+TESTED = re.compile(r"^\| (?P<what>[^|]+) \| (?P<tried>[^|]*`test_[^|]*) \|$", re.MULTILINE)
 # How many requirements there are of each family; their ids count from 1.
 FAMILIES = {
     "INT": 7,
@@ -119,8 +123,14 @@ def find_wrong(page: Path) -> Iterator[str]:
             yield f"{name}: the link to {match['path']} leads nowhere."
         elif match["heading"] and match["heading"] not in list_headings(linked):
             yield f"{name}: {linked.name} has no heading for #{match['heading']}."
-    if name in (CONFORMANCE, THREATS):
-        yield from (find_unproven if name == CONFORMANCE else find_untried)(text)
+    yield from BY_PAGE.get(name, no_more)(text)
+
+
+def find_unshown(text: str, *, page: Path) -> Iterator[str]:
+    """A sentence where the table of a guide has not one test or more for each claim, in order."""
+    claims = [match["what"].rstrip(".,") for match in CLAIM.finditer(text)]
+    if claims != [match["what"] for match in TESTED.finditer(text)]:
+        yield f"{page}: “Shown by” is not a test for each of: {', '.join(claims)}."
 
 
 def find_unproven(text: str) -> Iterator[str]:
@@ -159,6 +169,18 @@ def find_untried(text: str) -> Iterator[str]:
         for path, name in named:
             if not (path.startswith("tests/") and name.startswith("test_")):
                 yield f"{THREATS}: {line['id']}: {name} in {path} is no test."
+
+
+def no_more(text: str) -> Iterator[str]:
+    """Of a page that nothing else is wanted of."""
+    yield from ()
+
+
+BY_PAGE: dict[Path, Callable[[str], Iterator[str]]] = {
+    CONFORMANCE: find_unproven,
+    THREATS: find_untried,
+    **{page: partial(find_unshown, page=page) for page in GUIDES},
+}
 
 
 def rewrite(page: Path) -> None:

@@ -1,4 +1,5 @@
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,28 @@ def test_a_threat_has_a_test_or_a_sentence_why_there_is_none() -> None:
     numbers = "its rows are not numbered from T-1 on, one by one, in four columns."
     assert said(f"| T-2 | a | b | {test} |") == [numbers]
     assert said(f"| T-1 | a | b | {test} |", f"| T-2 | a | {test} |") == [numbers]
+
+
+def test_a_guide_shows_each_claim_by_a_test() -> None:
+    said = partial(references.find_unshown, page=Path("docs/using.md"))
+    whole = "- **It acts.** So.\n- **It asks**, too.\n\n| It acts | `test_acts` |\n"
+    sentence = "docs/using.md: “Shown by” is not a test for each of: It acts, It asks."
+
+    assert list(said(whole)) == [sentence]
+    assert list(said(whole + "| It asks | a promise |\n")) == [sentence]
+    assert list(said(whole + "| It asks | `test_asks` |\n")) == []
+
+
+def test_every_command_and_benchmark_that_a_page_names_is_there() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in references.list_pages()]
+    commands = {name for text in texts for name in re.findall(r"\bmanage\.py ([a-z]\w+)", text)}
+    benchmarks = {name for text in texts for name in re.findall(r"\bbench NAME=(\w+)", text)}
+    there = {path.stem for path in (room_graph.PROJECT / "benchmarks").glob("*.py")}
+
+    assert commands - get_commands().keys() == set()
+    assert benchmarks - there == set()
+    assert len(commands) > 20
+    assert len(benchmarks) > 10
 
 
 def test_the_places_of_requirements_are_there() -> None:
