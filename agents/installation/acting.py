@@ -49,6 +49,14 @@ def new_receiver_in_a_mail(office: Office) -> None:
     expect("Writes at the provider", len(office.writes()), 0)
 
 
+def switched_off(office: Office) -> None:
+    """An allowed action that is switched off, or says “never”, permits nothing."""
+    allowed = office.permit("archive", enabled=False)
+    refused(office, office.do("archive", email_id=office.receive()), "not_permitted")
+    type(allowed).objects.filter(pk=allowed.pk).update(enabled=True, approval_mode="never")
+    refused(office, office.do("archive", email_id=office.receive()), "not_permitted")
+
+
 def malformed_arguments(office: Office) -> None:
     """What a model gets wrong is refused with a row, whatever it is, and nothing is done."""
     office.permit("archive")
@@ -93,6 +101,7 @@ def answer_lost(office: Office) -> None:
     with struck(office, fail_after_perform_rate=1.0):
         result = execute(request)
     expect("It became", result.status, "succeeded")
+    expect("Its rows", phases_of(result), ["attempt", "outcome"])
     expect("Writes at the provider", len(office.writes()), 1)
 
 
@@ -123,8 +132,9 @@ def changed_meanwhile(office: Office) -> None:
 def killed_in_the_call(office: Office) -> None:
     """A process that is killed while the provider acts leaves an attempt, and the next one settles
     it: the effect is there once."""
-    office.permit("archive")
-    request = office.request("archive", email_id=office.receive())
+    office.permit("append_document", conditions=[AGENT_TEXT])
+    document_id = office.write_document()
+    request = office.request("append_document", document_id=document_id, content=" Second.")
     office.strike(latency_ms=1500)
     with doomed.started(office.site, request) as process:
         until(lambda: bool(recorded(request.action_id)) or process.poll() is not None)
@@ -201,7 +211,12 @@ def other_peoples_mail(office: Office) -> None:
 def refused(office: Office, result: ActionResult, reason: str) -> None:
     expect("It became", (result.status, result.reason), ("refused", reason))
     expect("Its last row", recorded(result.action_id)[-1].decision_reason, reason)
+    expect("Its rows", phases_of(result), ["blocked"])
     expect("Writes at the provider", len(office.writes()), 0)
+
+
+def phases_of(result: ActionResult) -> list[str]:
+    return [row.phase for row in recorded(result.action_id)]
 
 
 def _fails(request: ActionRequest) -> None:
@@ -232,6 +247,7 @@ def _in_the_call(office: Office, request: ActionRequest) -> Iterator[Callable[[]
 
 TRIALS = (
     not_permitted,
+    switched_off,
     closed_list,
     new_receiver_in_a_mail,
     malformed_arguments,

@@ -13,7 +13,8 @@ from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
 from guardrails.models import AllowedAction, Approval
 
-PERSON = "operator:trial"
+PERSON, ANOTHER = "operator:trial", "operator:another"
+TWO_PEOPLE = {"kind": "two_people"}
 
 
 def waits_for_a_person(office: Office) -> None:
@@ -96,6 +97,27 @@ def changed_since_shown(office: Office) -> None:
     expect("Writes at the provider", len(office.writes()), 0)
 
 
+def two_people(office: Office) -> None:
+    """Where two people have to say yes, one who says it twice is one."""
+    office.permit("archive", "ask", conditions=[TWO_PEOPLE])
+    approval = office.ask("archive", email_id=office.receive())
+    for _ in range(2):
+        expect("After one yes it became", confirm(approval).status, "pending")
+    expect("Writes before the second", len(office.writes()), 0)
+    expect("It became", confirm(approval, decided_by=ANOTHER).status, "succeeded")
+    expect("Writes at the provider", len(office.writes()), 1)
+
+
+def second_person_written_off(office: Office) -> None:
+    """A request that was altered in the database to need one person is refused after one yes."""
+    office.permit("archive", "ask", conditions=[TWO_PEOPLE])
+    approval = office.ask("archive", email_id=office.receive())
+    Approval.objects.filter(pk=approval.pk).update(people_needed=1)
+    result = confirm(approval)
+    expect("It became", (result.status, result.reason), ("refused", "second_yes_missing"))
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
 def asked(office: Office) -> Approval:
     """A mail that waits to be put away."""
     office.permit("archive", "ask")
@@ -129,4 +151,6 @@ TRIALS = (
     of_another_organisation,
     allowed_action_withdrawn,
     changed_since_shown,
+    two_people,
+    second_person_written_off,
 )
