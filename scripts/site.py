@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from textwrap import indent
 from urllib.parse import urlsplit
 
 from mkdocs.commands.build import build as build_site
@@ -24,12 +25,20 @@ from scripts.room_graph import PROJECT
 
 HERE = Path(__file__).parent
 LOADS = {"src", "srcset", "poster", "data", "action", "background"}
+FENCED_IN_LIST = re.compile(
+    r"^(?P<margin> {4,})```\w*\n(?P<code>.*?)^(?P=margin)```$", re.DOTALL | re.MULTILINE
+)
 OUTSIDE = re.compile(r"url\(|@import|https?:|//", re.IGNORECASE)
 
 
 def slug(text: str, separator: str) -> str:
     """A heading as links name it: as GitHub does, and `scripts.references`."""
     return re.sub(r"[^\w -]", "", text.lower()).replace(" ", separator)
+
+
+def indent_fenced(text: str) -> str:
+    """Code between fences in an item of a list as Python-Markdown knows it there: by its margin."""
+    return FENCED_IN_LIST.sub(lambda found: indent(found["code"], " " * 4), text)
 
 
 def gather(folder: Path) -> None:
@@ -40,6 +49,8 @@ def gather(folder: Path) -> None:
             to = folder / path.relative_to(PROJECT)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, to)
+            if path.suffix == ".md":
+                to.write_text(indent_fenced(path.read_text("utf-8")), "utf-8")
 
 
 def build(output: Path) -> None:

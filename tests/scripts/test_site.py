@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from scripts import site
+from tests import chromium
+from tests.browser.windows import find_too_narrow
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,19 @@ def test_every_page_is_there_once_under_a_guide_and_loads_nothing_foreign(built:
     assert (built / "docs/screenshots/approval.png").exists()
     assert (built / "docs/recordings/approving.webm").exists()
     assert list(site.find_foreign(built)) == []
+
+
+@pytest.mark.browser
+def test_every_page_fits_a_phone_and_a_screen_and_code_is_code(built: Path) -> None:
+    wrong: list[tuple[str, object]] = []
+    with chromium.launched() as browser:
+        page = browser.new_page()
+        for path in sorted(built.rglob("*.html")):
+            page.goto(path.as_uri())
+            wrong += [(path.name, width) for width in find_too_narrow(page)]
+            if "```" in page.inner_text("body"):
+                wrong.append((path.name, "```"))
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
