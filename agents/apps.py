@@ -7,6 +7,10 @@ class AgentsConfig(AppConfig):
     name = "agents"
 
     def ready(self) -> None:
-        from agents.inbound import stopping  # noqa: PLC0415  # the queue needs the app registry
+        # Both need the app registry.
+        from agents.activity import ledger_words  # noqa: PLC0415
+        from agents.inbound import stopping  # noqa: PLC0415
+        from audit.ledger import search  # noqa: PLC0415
 
         stopping.keep_the_event()
+        search.know(ledger_words.look)

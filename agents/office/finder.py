@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,10 +14,13 @@ from django.views.decorators.http import require_GET
 
 from agents.models import Turn
 from agents.office.sidebar import navigation
-from audit.ledger import selectors, timeline
+from audit.ledger import provider_side, search, selectors, timeline
+from audit.ledger.sentences import say
 from guardrails.models import Approval, Person
+from guardrails.models.directory import of_people
 from integrations.models import Account, Delivery
 from integrations.web import staff
+from integrations.web.words import named
 from knowledge.ingest.indexing import words_query
 from knowledge.models import Item
 
@@ -50,9 +53,11 @@ def find(request: HttpRequest, words: str) -> list[tuple[str, list[Found]]]:
         ("Pages", "", _pages),
         ("Accounts", "integrations.view_account", _accounts),
         ("People", "guardrails.view_person", _people),
+        ("Users", "auth.view_user", _staff),
         ("Mails and documents", "knowledge.view_item", _items),
         ("Waiting for approval", "guardrails.view_approval", _approvals),
         ("Rows of this id", "", _rows),
+        ("Ledger", "audit.view_executedagentaction", _actions),
     )
     if not words:
         return []
@@ -74,9 +79,8 @@ def _pages(request: HttpRequest, words: str) -> Iterable[Found]:
 
 
 def _accounts(request: HttpRequest, words: str) -> Iterable[Found]:
-    named = Q(display_name__icontains=words) | Q(external_user_id__icontains=words)
     rows = staff.bind(Account.objects.all(), request.user, "organisation")
-    rows = rows.filter(named | Q(address__icontains=words)).order_by("external_user_id", "source")
+    rows = rows.filter(of_people(words)).order_by("external_user_id", "source")
     for row in rows[:MOST]:
         link = reverse("admin:integrations_account_change", args=[row.id])
         yield Found(title=timeline.reveal(str(row)), about=timeline.reveal(row.address), link=link)
@@ -84,10 +88,18 @@ def _accounts(request: HttpRequest, words: str) -> Iterable[Found]:
 
 def _people(request: HttpRequest, words: str) -> Iterable[Found]:
     rows = staff.bind(Person.objects.all(), request.user, "organisation")
-    rows = rows.filter(Q(name__icontains=words) | Q(address__icontains=words)).order_by("name")
-    for row in rows[:MOST]:
+    for row in rows.filter(named(words, "name", "address")).order_by("name")[:MOST]:
         link = reverse("admin:guardrails_person_change", args=[row.pk])
         yield Found(title=timeline.reveal(row.name), about=timeline.reveal(row.address), link=link)
+
+
+def _staff(request: HttpRequest, words: str) -> Iterable[Found]:
+    rows = staff.bind(User.objects.filter(is_staff=True), request.user, "memberships__organisation")
+    rows = rows.filter(named(words, "first_name", "last_name", "username", "email")).distinct()
+    for row in rows.order_by("username")[:MOST]:
+        link = reverse("admin:auth_user_change", args=[row.pk])
+        title = row.get_full_name() or row.username
+        yield Found(title=timeline.reveal(title), about=timeline.reveal(row.username), link=link)
 
 
 def _items(request: HttpRequest, words: str) -> Iterable[Found]:
@@ -105,7 +117,7 @@ def _items(request: HttpRequest, words: str) -> Iterable[Found]:
 
 def _approvals(request: HttpRequest, words: str) -> Iterable[Found]:
     rows = staff.bind(Approval.objects.all(), request.user, "organisation")
-    rows = rows.filter(state=Approval.State.PENDING, description__icontains=words)
+    rows = rows.filter(named(words, "description"), state=Approval.State.PENDING)
     for row in rows.order_by("-created_at")[:MOST]:
         link = reverse("admin:guardrails_approval_change", args=[row.id])
         about = f"for {row.external_user_id}"
@@ -132,3 +144,18 @@ def _rows(request: HttpRequest, words: str) -> Iterable[Found]:
         if may(right) and rows.exists():
             link = reverse(f"admin:{name}_change", args=[key])
             yield Found(title=str(model._meta.verbose_name), about=str(key), link=link)
+
+
+def _actions(request: HttpRequest, words: str) -> Iterable[Found]:
+    """The newest of the ledger that the words are about, as its page says them."""
+    bound = staff.is_bound(request.user)
+    tenants = staff.organisation_ids(request.user) if bound else provider_side.list_tenants()
+    ledger = reverse("admin:audit_executedagentaction_changelist")
+    for row in search.find_newest(words, tenants=tenants, limit=MOST):
+        _, sentence = say(row.action_type, row.status, row.payload)
+        about = f"{row.on_behalf_of or row.actor_id} · {timeline.moment(row.recorded_at)}"
+        yield Found(
+            title=timeline.reveal(sentence),
+            about=timeline.reveal(about),
+            link=f"{ledger}{row.id}/change/",
+        )

@@ -16,7 +16,12 @@ def tenants_of(request: HttpRequest) -> tuple[UUID, ...] | None:
     user: Any = request.user
     if user.is_active and user.is_superuser:
         return None
-    return tuple(user.memberships.values_list("organisation_id", flat=True))
+    known: tuple[UUID, ...] | None = getattr(user, "_known_tenants", None)
+    if known is None:  # asked for once a request
+        known = user._known_tenants = tuple(
+            user.memberships.values_list("organisation_id", flat=True)
+        )
+    return known
 
 
 def bind(rows: "QuerySet[Any]", request: HttpRequest) -> "QuerySet[Any]":

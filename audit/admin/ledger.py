@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q
 from django.http import (
     Http404,
     HttpRequest,
@@ -35,14 +34,13 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import ids, provider_side, queries, selectors, timeline, vault
+from audit.ledger import ids, provider_side, queries, search, selectors, timeline, vault
 from audit.ledger.sentences import name_action, say
-from audit.models import ActionArtifact, ExecutedAgentAction, LedgerPolicy
+from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
 from audit.verification import verify
 
 SENTENCE_CHARS = 240
-MAX_FOUND = 100  # actions that are found by what they created
 KINDS = (*FORMATS, "bundle", "filtered_bundle")
 
 
@@ -100,7 +98,7 @@ class LedgerAdmin(LookOnly):
     ordering = ("-action_id",)
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("action_id",)
-    search_help_text = "Id of an action, account or run (turn), or of something at its provider"
+    search_help_text = "Subject, person, action, “refused”, or a whole id"
     list_before_template = "audit/export_links.html"
     change_form_outer_before_template = "audit/timeline.html"
     fields = ("action_id", "tenant_id", "account_id", "agent", "run_id", "trace_id")
@@ -183,24 +181,10 @@ class LedgerAdmin(LookOnly):
             found = queryset.filter(**{name: key})
             if found.exists():
                 return found, False
-        of_run = queryset.filter(run_id=term)
-        if of_run.exists():
-            return of_run, False
         chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
         tenants = [chosen] if chosen else _tenants(request)
-        return self.about(queryset, term, tenants), False
-
-    def about(
-        self, queryset: queries.Rows, provider_id: str, tenants: Sequence[UUID]
-    ) -> queries.Rows:
-        """Actions on this thing of a provider, and the newest that created it."""
-        keys = [provider_side.digest(tenant_id, provider_id) for tenant_id in tenants]
-        # The id itself is in rows from before ids were keyed.
-        creators = ActionArtifact.objects.filter(
-            tenant_id__in=tenants, external_id__in=[provider_id, *keys]
-        )
-        ids = list(creators.order_by("-action_id").values_list("action_id", flat=True)[:MAX_FOUND])
-        return queryset.filter(Q(resource_key__in=keys) | Q(action_id__in=ids))
+        ids = search.find_actions(queryset, term, tenants=tenants, limit=self.list_per_page + 1)
+        return queryset.filter(action_id__in=ids), False
 
     def get_urls(self) -> list[URLPattern]:
         view = self.permitted(self.export_view, method="GET")
@@ -257,6 +241,7 @@ class LedgerAdmin(LookOnly):
             for format in KINDS
         }
         context["has_parquet"] = is_installed()
+        context["how_far"] = search.HOW_FAR
         chosen = admin_filters.filters(request)
         owner = str(request.user.pk)
         context["filter_query"] = saved_filters.read_query(request.GET.dict())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -13,8 +13,11 @@ from unfold.decorators import display
 from guardrails.admin.findings import tell
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.facts.text import about_of, heading_of, visible
+from guardrails.models.directory import of_people
 from guardrails.policies.recorded_admin import RecordedAdmin
+from integrations.models import Account
 from integrations.web.admin_pages import ReadOnlyAdmin
+from integrations.web.words import named
 
 
 class PolicyAdmin(RecordedAdmin):
@@ -65,3 +68,20 @@ class ActionRowAdmin(ReadOnlyAdmin):
     def in_ledger(self, row: Any) -> str:
         address = reverse("admin:audit_executedagentaction_changelist")
         return format_html('<a href="{}?q={}">{}</a>', address, row.action_id, row.action_id)
+
+
+class WaitingRowAdmin(ActionRowAdmin):
+    """Rows that a person decides. A search finds whole values of `search_fields`, rows of a
+    person's accounts, and of those in the state `waits`, few among many, what has all the words."""
+
+    waits: str
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        if not search_term.strip():
+            return found, may_repeat
+        theirs = Account.objects.filter(of_people(search_term))
+        has_words = named(search_term, "description") & Q(state=self.waits)
+        return found | queryset.filter(has_words | Q(account__in=theirs)), may_repeat

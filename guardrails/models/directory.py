@@ -7,12 +7,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 from guardrails.facts import targets
 from guardrails.facts.people import MOST_OTHER_NAMES, NAME_CHARS, check_name, search_words
 from guardrails.facts.public_domains import PUBLIC_DOMAINS
 from guardrails.models.base import ValidatedModel
-from integrations.models import Account, Organisation
+from integrations.models import Account, Membership, Organisation
+from integrations.web.words import named
 
 
 def plain_address(text: str) -> str:
@@ -177,3 +179,18 @@ class OwnDomain(ValidatedModel):
                 }
             )
         super().clean_fields(exclude=exclude)  # type: ignore[arg-type]
+
+
+def of_people(words: str) -> Q:
+    """Accounts of people of this name: as the account, the directory or the list of those who log
+    in has it."""
+    own = named(words, "display_name", "external_user_id", "address")
+    listed = Person.objects.filter(
+        named(words, "name"), organisation=OuterRef("organisation"), address=OuterRef("address")
+    )
+    of_staff = Membership.objects.filter(
+        named(words, "user__first_name", "user__last_name", "user__username"),
+        organisation=OuterRef("organisation"),
+        external_user_id=OuterRef("external_user_id"),
+    )
+    return own | Exists(listed.exclude(address="")) | Exists(of_staff.exclude(external_user_id=""))

@@ -17,7 +17,7 @@ from unfold.views import ChangeList
 from guardrails.admin.approvals import approval_page, approval_views, like_ones
 from guardrails.admin.approvals.approval_views import may_decide
 from guardrails.admin.approvals.like_ones import BATCH_MAX, LikeFilter
-from guardrails.admin.base import ActionRowAdmin
+from guardrails.admin.base import WaitingRowAdmin
 from guardrails.approve import cards, second_yes
 from guardrails.approve.news import devices
 from guardrails.facts.text import about_of, heading_of, visible
@@ -89,7 +89,7 @@ class Inbox(ChangeList):  # type: ignore[misc]
 
 
 @admin.register(Approval)
-class ApprovalAdmin(RowPage, ActionRowAdmin):
+class ApprovalAdmin(RowPage, WaitingRowAdmin):
     """The inbox: what waits comes first, like actions as the one question that they are. Nothing
     can be edited here; people decide."""
 
@@ -119,7 +119,10 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
     list_disable_select_all = False
     ordering = (WAITING_FIRST.asc(), "-created_at")
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
-    search_help_text = "Words of what waits, or the whole id of an approval, action, user or turn"
+    waits = Approval.State.PENDING
+    search_help_text = (
+        "A person, words of what waits, or the whole id of an approval, action, user or turn"
+    )
     fields = ("account", "status", "action_id")
     readonly_fields = ("status",)
     row_related = ("account__organisation",)
@@ -148,19 +151,6 @@ class ApprovalAdmin(RowPage, ActionRowAdmin):
             like=ArraySubquery(waiting.values(one=JSONObject(id="id", description="description")))
         )
         return found
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """What has the id, and of what waits that which has all of the words."""
-        found, may_repeat = super().get_search_results(request, queryset, search_term)
-        words = search_term.split()
-        if not words:
-            return found, may_repeat
-        has_words = Q(state=Approval.State.PENDING)
-        for word in words:
-            has_words &= Q(description__icontains=word)
-        return found | queryset.filter(has_words), may_repeat
 
     def _is_folded(self, request: HttpRequest) -> bool:
         place = request.resolver_match

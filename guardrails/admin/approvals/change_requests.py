@@ -11,7 +11,7 @@ from unfold.decorators import display
 
 from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
-from guardrails.admin.base import ActionRowAdmin
+from guardrails.admin.base import WaitingRowAdmin
 from guardrails.admin.policies.file_page import RIGHTS
 from guardrails.admin.policies.trial import LASTS, OF, chosen, describe
 from guardrails.approve import change_requests
@@ -29,7 +29,7 @@ State = ChangeRequest.State
 
 
 @admin.register(ChangeRequest)
-class ChangeRequestAdmin(RowPage, ActionRowAdmin):
+class ChangeRequestAdmin(RowPage, WaitingRowAdmin):
     """What waits comes first, the longest wait on top. Nothing can be edited; people decide."""
 
     empty = (
@@ -64,7 +64,10 @@ class ChangeRequestAdmin(RowPage, ActionRowAdmin):
         "-created_at",
     )
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
-    search_help_text = "The whole id of the request, the refused action, the user or the turn"
+    waits = State.OPEN
+    search_help_text = (
+        "A person, words of what waits, or the whole id of a request, action, user or turn"
+    )
     fields = ("account", "status", "since", "asked_by", "in_ledger")
     readonly_fields = ("status", "since", "in_ledger")
     change_form_outer_before_template = "guardrails/change_request.html"

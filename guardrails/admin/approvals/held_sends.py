@@ -11,7 +11,7 @@ from unfold.decorators import display
 
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
-from guardrails.admin.base import ActionRowAdmin
+from guardrails.admin.base import WaitingRowAdmin
 from guardrails.execute import held_sends
 from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models import HeldSend
@@ -27,7 +27,7 @@ COLOURS = {
 
 
 @admin.register(HeldSend)
-class HeldSendAdmin(RowPage, ActionRowAdmin):
+class HeldSendAdmin(RowPage, WaitingRowAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
     empty = "What others would receive waits here for a moment, so that it can still be stopped."
@@ -42,7 +42,10 @@ class HeldSendAdmin(RowPage, ActionRowAdmin):
         "-held_at",
     )
     search_fields = ("id", "action_id", "external_user_id", "turn_id")
-    search_help_text = "The whole id of the held send, the action, the user or the turn"
+    waits = HeldSend.State.HELD
+    search_help_text = (
+        "A person, words of what is held, or the whole id of a held send, action, user or turn"
+    )
     fields = ("account", "status", "until_when", "decided_by", "outcome", "in_ledger")
     readonly_fields = ("status", "until_when", "in_ledger")
     change_form_outer_before_template = "guardrails/held_send.html"

@@ -1,7 +1,8 @@
 """Finding pages, people, mails and rows from any page."""
 
 import pytest
-from django.db import connection
+from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -15,7 +16,10 @@ from tests.agents.pages import SCRIPT, delivery, mailbox
 from tests.clients import log_in, read_page
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
-RIGHTS = ("view_account", "view_person", "view_item", "view_delivery", "view_approval")
+RIGHTS = (
+    *("view_account", "view_person", "view_user", "view_item", "view_delivery", "view_approval"),
+    "view_executedagentaction",
+)
 
 
 def mail(account: Account, title: str) -> Item:
@@ -62,6 +66,25 @@ def test_pages_people_accounts_mails_and_rows_are_found_by_their_words() -> None
     )
 
 
+def test_somebody_is_found_by_the_names_of_their_account_and_of_their_log_in() -> None:
+    account = mailbox("maya")
+    Account.objects.filter(id=account.id).update(display_name="Maya Lindqvist")
+    user = User.objects.create(username="ml", first_name="Maja", last_name="Berg", is_staff=True)
+    Membership.objects.create(user=user, organisation=account.organisation, external_user_id="maya")
+    other = Organisation.objects.create(slug="other", name="Other")
+    stranger = User.objects.create(username="maja", first_name="Maja", is_staff=True)
+    Membership.objects.create(user=stranger, organisation=other)
+    client = log_in("olga", "view_account", "view_user")
+    Membership.objects.filter(user__username="olga", organisation=other).delete()
+
+    account.refresh_from_db()
+    assert found(client, "lindqvist maya") == {"Accounts": [str(account)]}
+    assert found(client, "maja berg") == {"Accounts": [str(account)], "Users": ["Maja Berg"]}
+    assert found(client, "maja lindqvist") == {}
+    without = log_in("rita", "view_account")
+    assert found(without, "berg") == {"Accounts": [str(account)]}
+
+
 def test_nothing_of_another_organisation_or_without_the_right_is_found() -> None:
     account = mailbox("maya")
     mail(account, "Braun quarterly")
@@ -86,11 +109,12 @@ def test_it_asks_as_often_with_much_as_with_little() -> None:
     client = log_in("olga", *RIGHTS)
 
     def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with (
+            CaptureQueriesContext(connections["default"]) as asked,
+            CaptureQueriesContext(connections["ledger"]) as of_ledger,
+        ):
             found(client, "Braun")
-        return len(asked)
+        return len(asked) + len(of_ledger)
 
     queries()
     few = queries()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.keeping import erasure
 from guardrails.execute.executor import execute
@@ -52,6 +53,26 @@ def test_the_list_says_who_asks_for_what_how_often_and_since_when(
     assert "Times refused" in text
     assert "Waiting" in text
     assert address(request) in text
+
+
+def test_a_request_is_found_by_its_words_while_it_waits_and_by_who_asks(office: Office) -> None:
+    request = ask_for(office, refuse(office))
+    other = ask_for(office, refuse(office, "send_email", TO_ADA))
+    auditor = log_in("rita", "view_changerequest")
+
+    def found(words: str) -> list[Any]:
+        answer = auditor.get(reverse(LIST), {"q": words})
+        return list(answer.context["cl"].result_list)
+
+    for words in ("lunch friday", "Friday", str(request.action_id)):
+        assert found(words) == [request], words
+    assert found("lunch ada") == []
+    assert set(found(office.user_id)) == {request, other}
+    ChangeRequest.objects.update(
+        state="declined", decided_at=timezone.now(), decided_by="operator:olga"
+    )
+    assert found("friday") == []
+    assert set(found(office.user_id)) == {request, other}
 
 
 def test_the_page_shows_change_and_all_that_it_permits(office: Office, client: Client) -> None:

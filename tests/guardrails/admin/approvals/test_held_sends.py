@@ -11,7 +11,7 @@ from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
 from guardrails.execute.releases import release_due
 from guardrails.models import HeldSend
-from tests.clients import log_in, read_page
+from tests.clients import log_in, log_in_superuser, read_page
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -81,3 +81,21 @@ def test_the_list_shows_what_is_due_first(
     text = response.content.decode()
     assert "Held sends" in text
     assert f"{held_send.until:%Y-%m-%d %H:%M:%S} UTC" in text
+
+
+def test_what_is_held_is_found_by_its_words_and_by_whose_it_is(
+    office: Office, held_send: HeldSend
+) -> None:
+    auditor = log_in("rita", "view_heldsend")
+
+    def found(words: str) -> list[Any]:
+        answer = auditor.get(reverse("admin:guardrails_heldsend_changelist"), {"q": words})
+        return list(answer.context["cl"].result_list)
+
+    for words in ("bob", "Send bob@company.com", str(held_send.action_id)):
+        assert found(words) == [held_send], words
+    assert found("bob carol") == found("nobody") == []
+    name = held_send.external_user_id
+    assert found(name) == [held_send]
+    recall(log_in_superuser("olga"), held_send)
+    assert (found("bob"), found(name)) == ([], [held_send]), "words are those of what is held"
