@@ -112,11 +112,17 @@ def record(change: Change, *, author: Author) -> None:
                     "door": author.door,
                     "kind": change.kind,
                     "name": change.name,
+                    "description": f"{change.name} was {name_change(change.before, change.after)}",
                     "before": change.before,
                     "after": change.after,
                 },
             )
         )
+
+
+def name_change(before: object, after: object) -> str:
+    """What happened to a row of policy, from what it was and is: added, changed or removed."""
+    return "changed" if before and after else "added" if after else "removed"
 
 
 def _actor_type(author: Author) -> ActorType:

@@ -12,7 +12,7 @@ from audit.ledger import selectors, timeline
 from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.facts.text import visible
-from guardrails.policies.changes import ACTION_TYPE
+from guardrails.policies.changes import ACTION_TYPE, name_change
 from guardrails.policies.findings import MODES
 
 PAGE = 50
@@ -96,7 +96,7 @@ def _changed(row: Recorded) -> Changed:
         at=timeline.moment(row.occurred_at),
         who=row.actor_id.replace("_", " ") if row.actor_type in timeline.PROGRAMS else row.actor_id,
         door=str(row.payload.get("door", "")).replace("_", " "),
-        verb="changed" if old and new else "added" if new else "removed",
+        verb=name_change(old, new),
         kind=KINDS.get(kind, kind),
         name=visible(str(row.payload.get("name", ""))),
         account_id=row.account_id,

@@ -15,6 +15,7 @@ from django.utils import timezone
 from audit.contracts import Filters, Recorded
 from audit.ledger import ledger
 from audit.ledger.selectors import actions
+from audit.ledger.sentences import say
 from guardrails.models import (
     AllowedAction,
     CeilingLimit,
@@ -68,6 +69,9 @@ def test_an_allowed_action_that_is_added_changed_and_removed_in_the_admin(
         assert (row.actor_type, row.actor_id) == ("admin", "operator:olga")
         assert (row.account_id, row.resource_id) == (office.mailbox.id, str(key))
         assert (row.phase, row.status) == ("control", "recorded")
+    for row, verb in ((added, "added"), (changed, "changed"), (removed, "removed")):
+        _, sentence = say(row.action_type, row.status, row.payload)
+        assert sentence == f"Noted: {row.payload['name']} was {verb}."
 
 
 def load(tmp_path: Path, *rows: Model, **fields: Any) -> None:
