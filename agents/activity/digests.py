@@ -48,7 +48,8 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """`waiting` are the first of the `waits` actions about which the user is asked now."""
+    """The user is asked `waits` questions now, like actions of one run together: `waiting` are the
+    first action of each of the first ones."""
 
     person: str
     day: date
@@ -69,7 +70,7 @@ class Day:
 
 def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, examples: int) -> Day:
     """What an agent looked at on this day of the zone, and what waits now. Five queries for each
-    outcome, and five. Words are in the language that is spoken."""
+    outcome, and four. Words are in the language that is spoken."""
     wanted = Wanted(
         organisation_id=organisation_id,
         person=person,
@@ -85,7 +86,10 @@ def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, exa
         organisation_id=organisation_id, state=Approval.State.PENDING
     ).for_user(person)
     first = waits.order_by(F("expires_at").asc(nulls_last=True), "created_at", "id")
-    ids = list(first.values_list("id", flat=True)[:WAITING])
+    questions = dict[UUID, UUID]()
+    for key, question in first.values_list("id", "question"):
+        questions.setdefault(question, key)
+    ids = list(questions.values())[:WAITING]
     cards = list_cards(organisation_id=organisation_id, ids=ids) if ids else ()
     return Day(
         person=person,
@@ -96,7 +100,7 @@ def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, exa
             if counts[outcome.value]
         ),
         waiting=tuple(sorted(cards, key=lambda card: ids.index(card.id))),
-        waits=waits.count(),
+        waits=len(questions),
     )
 
 

@@ -19,6 +19,7 @@ from agents.admin.past_form import StartForm
 from agents.models import PastMail, PastRun
 from agents.past import figures, runs
 from agents.past.runs import AlreadyOpen, Wanted
+from guardrails.approve.cards import named
 from integrations.models import Account
 from integrations.ports.registry import writable
 from integrations.web import staff
@@ -66,7 +67,7 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
     list_filter = ("state", "is_trial")
     list_select_related = ("account__organisation",)
     fields = (
-        *("account", "how", "mail", "writes_drafts", "started_by", "changed_by"),
+        *("account", "how", "mail", "writes_drafts", "starter", "last_word_by"),
         *("created_at", "finished_at"),
     )
     readonly_fields = fields  # a run is started by a form of its own
@@ -164,6 +165,14 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
             f"in {run.folder_name or run.folder}" if run.folder else "",
         ]
         return " ".join(filter(None, parts))
+
+    @display(description="Started by")  # type: ignore[untyped-decorator]
+    def starter(self, run: PastRun) -> str:
+        return named(run.started_by)
+
+    @display(description="Last word by")  # type: ignore[untyped-decorator]
+    def last_word_by(self, run: PastRun) -> str:
+        return named(run.changed_by) or "-"
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, run: PastRun) -> str:

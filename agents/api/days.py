@@ -62,7 +62,9 @@ class DayShape(serializers.Serializer[Any]):
     time_zone = serializers.CharField()
     number = serializers.IntegerField(help_text="Of things that an agent looked at.")
     parts = OutcomeFields(many=True)
-    waits = serializers.IntegerField(help_text="How many actions wait for the user's word now.")
+    waits = serializers.IntegerField(
+        help_text="How many questions wait for the user's word now: like actions count as one."
+    )
     waiting = WaitingFields(many=True, help_text="Those to be decided first.")
 
 

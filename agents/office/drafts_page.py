@@ -26,6 +26,7 @@ from guardrails.models import AssistantDraft
 
 PER_PAGE = 20
 State = AssistantDraft.State
+NOT_SENT = gettext_noop("Not sent yet")
 UNREAD = gettext_noop("a mail that Remit has not read")
 NEARNESS = gettext_noop("%(share)s of the mail that was sent is as Remit had drafted it.")
 KINDS = {State.PENDING: "pending", State.SENT: "done", State.EDITED: "done"}
@@ -89,7 +90,7 @@ def _describe(
     if row.nearness is not None:
         nearness = fill(NEARNESS, share=f"{row.nearness:.0%}")
     return DraftCard(
-        state=gettext(row.get_state_display()),
+        state=gettext(NOT_SENT if row.state == State.PENDING else row.get_state_display()),
         kind=KINDS.get(State(row.state), "handled"),
         written=moment(row.written_at, zone),
         receivers=", ".join(map(visible, row.receivers)),

@@ -13,6 +13,8 @@ from django.conf import settings
 from integrations.network import http
 from integrations.providers.data_service.session import segment
 
+IN_CAPITALS = {"fyi": "FYI"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptedMail:
@@ -24,7 +26,7 @@ class ScriptedMail:
     @property
     def called(self) -> str:
         """Its name as words."""
-        return self.name.replace("_", " ")
+        return " ".join(IN_CAPITALS.get(word, word) for word in self.name.split("_"))
 
 
 def is_sandbox(slug: str) -> bool:

@@ -5,7 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
@@ -37,6 +38,12 @@ class LookOnly(ModelAdmin):  # type: ignore[misc]
     sortable_by = ()
     paginator = InfinitePaginator  # a count would read the whole ledger on every page
     show_full_result_count = False
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """The list is called what is in it, not “Select … to view”."""
+        titled = {"title": capfirst(self.opts.verbose_name_plural), **(extra_context or {})}
+        response: HttpResponse = super().changelist_view(request, titled)
+        return response
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         return bind(super().get_queryset(request), request)

@@ -150,8 +150,8 @@ def _sentences(found: Health) -> Iterator[str]:
         yield "Nobody was asked anything."
     if counted.recalled or counted.undone:
         yield f"{counted.recalled} held sends were recalled and {counted.undone} actions undone."
-    if found.is_sound:
-        yield (found.verified and f"Verified: {found.verified}") or "The ledger was never verified."
+    if found.is_sound and found.verified:
+        yield f"Verified: {found.verified}"
     yield (
         f"Reconciled: {found.reconciled}"
         if found.reconciled

@@ -8,7 +8,8 @@ from django.contrib import admin
 from django.contrib.admin.filters import RelatedFieldListFilter
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import ForeignKey, Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
@@ -66,6 +67,12 @@ class BoundAdmin(ModelAdmin):  # type: ignore[misc]  # the theme is untyped
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **named: Any) -> Any:
         named.setdefault("form_class", RowChoiceField)
         return super().formfield_for_foreignkey(db_field, request, **named)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """The list is called what is in it, not “Select … to view”."""
+        titled = {"title": capfirst(self.opts.verbose_name_plural), **(extra_context or {})}
+        response: HttpResponse = super().changelist_view(request, titled)
+        return response
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         return staff.bind(super().get_queryset(request), request.user, self.organisation_path)

@@ -15,6 +15,7 @@ from django.urls import URLPattern, path, reverse
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
 from guardrails.admin.policies.trial import LASTS, chosen, describe
+from guardrails.approve.cards import named
 from guardrails.decide.snapshot import Switch
 from guardrails.execute import switches
 from guardrails.execute.switches import Scope
@@ -44,6 +45,7 @@ class Line:
     scope: dict[str, str]
     thrown: KillSwitch | None
     since: str = ""
+    by: str = ""
     why: str = ""
     flippable: bool = True  # by those who may flip switches at all
 
@@ -264,6 +266,7 @@ def _line(title: str, scope: Scope, thrown: list[KillSwitch], *, flippable: bool
         },
         thrown=row,
         since=moment(row.thrown_at) if row else "",
+        by=named(row.thrown_by) if row else "",
         why=visible(row.why) if row else "",
         flippable=flippable,
     )

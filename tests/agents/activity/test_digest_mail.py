@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core import mail
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import urlize
@@ -254,6 +255,16 @@ def test_nobody_hears_of_another_organisations_day(account: Account) -> None:
     assert mail.outbox == []
 
 
+def test_like_actions_of_one_run_wait_as_one_question(office: Office) -> None:
+    office.permit("archive", "ask")
+    first, *_, other = (ask(office, "archive", {"email_id": office.receive()}) for _ in range(4))
+    Approval.objects.filter(id=other.id).update(question=other.id)  # of another run
+
+    day = digests.load_day(first.organisation_id, first.external_user_id, DAY, zone=UTC, examples=1)
+
+    assert (day.waits, [card.id for card in day.waiting]) == (2, [first.id, other.id])
+
+
 def test_what_waits_comes_first_to_be_decided_first_and_its_link_decides_nothing(
     settings: Any, office: Office
 ) -> None:
@@ -261,6 +272,7 @@ def test_what_waits_comes_first_to_be_decided_first_and_its_link_decides_nothing
     Organisation.objects.update(daily_digest=True)
     office.permit("archive", "ask")
     rows = [ask(office, "archive", {"email_id": office.receive()}) for _ in range(4)]
+    Approval.objects.update(question=F("id"))  # each of a run of its own
     last = rows[-1]
     Approval.objects.filter(id=last.id).update(expires_at=MORNING + timedelta(days=365))
     before = office.calls()

@@ -211,7 +211,7 @@ def test_a_draft_says_for_which_mail_it_is_and_how_near_it_was(maya: Client) -> 
     assert "Answer to Is it &lt;b&gt;due&lt;/b&gt;? Edited by the user To ada@client.com" in text
     assert "because the mail came: nobody asked for it What was sent" in text
     assert "91% of the mail that was sent is as Remit had drafted it." in text
-    assert "Answer to a mail that Remit has not read Waits for the user To Nobody yet" in text
+    assert "Answer to a mail that Remit has not read Not sent yet To Nobody yet" in text
     assert f'<a href="{reverse("console-item", args=[mail.id])}">' in page
     assert "/admin/" not in page
 
