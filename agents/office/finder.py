@@ -153,7 +153,8 @@ def _actions(request: HttpRequest, words: str) -> Iterable[Found]:
     ledger = reverse("admin:audit_executedagentaction_changelist")
     for row in search.find_newest(words, tenants=tenants, limit=MOST):
         _, sentence = say(row.action_type, row.status, row.payload)
-        about = f"{row.on_behalf_of or row.actor_id} · {timeline.moment(row.recorded_at)}"
+        who = row.on_behalf_of or row.actor_id
+        about = " · ".join(filter(None, (who, timeline.moment(row.recorded_at))))
         yield Found(
             title=timeline.reveal(sentence),
             about=timeline.reveal(about),
