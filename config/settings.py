@@ -176,6 +176,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "guardrails.admin.stopped_notice.notice",
             ],
+            "libraries": {"behind": "agents.office.behind"},
         },
     },
 ]

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from agents.office.behind import Behind, load_behind
 from agents.office.console_access import (
     Chosen,
     choose_user,
@@ -47,6 +48,7 @@ class Asked:
     words: tuple[tuple[str, str], ...]
     bound: str
     url: str
+    behind: Behind | None
 
 
 @require_GET
@@ -71,8 +73,11 @@ def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
         older = f"?{urlencode(query | {'before': found[-1].id})}"
     cards = second_yes.seen_by(found, by, chosen.user_id)
     may_decide = has_scope(request.user, ServiceToken.Scope.APPROVALS, is_own=chosen.is_own)
-    if may_decide:
+    behind: dict[UUID, Behind] = {}
+    if may_decide and cards:
         approvals.note_shown(cards)
+        met = Approval.objects.filter(organisation=chosen.organisation)
+        behind = load_behind(met.for_user(chosen.user_id), [card.id for card in cards])
     return render(
         request,
         "console/approvals.html",
@@ -80,7 +85,7 @@ def _show(request: HttpRequest, chosen: Chosen) -> HttpResponse:
         | devices.offer(request.user)
         | {
             "here": "console-approvals",
-            "cards": [_describe(card) for card in cards],
+            "cards": [_describe(card, behind.get(card.id)) for card in cards],
             "may_decide": may_decide,
             "older": older,
             "waits": _count(chosen) if older or before else "",
@@ -115,7 +120,7 @@ def _id(text: str) -> UUID | None:
         return None
 
 
-def _describe(card: ApprovalCard) -> Asked:
+def _describe(card: ApprovalCard, behind: Behind | None) -> Asked:
     heading, *lines = card_text.lines(card)
     words = WORDS if card.state == "pending" else ()
     return Asked(
@@ -132,4 +137,5 @@ def _describe(card: ApprovalCard) -> Asked:
         ),
         bound=json.dumps({"digest": card.digest}),
         url=reverse("approval-decide", args=[card.id]),
+        behind=behind,
     )

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ MAX_TITLE = 500
 MAX_TEXT = 500_000
 MAX_IDENTIFIERS = 200
 MAX_NAME = 200
+KNOWN_BY = 200  # characters with which the text of an attachment begins
 FILES_CUT = "files_cut"
 MAX_ATTACHMENTS = 100
 MAX_SIZE = 2**62
@@ -66,7 +67,7 @@ class Parsed:
         left = MAX_TEXT - len(self.text)
         sections = []
         for ref, read in zip(self.files, texts, strict=True):
-            heading = f"Attachment {line(ref.name, MAX_NAME)}:" if ref.attached else ""
+            heading = _heading(line(ref.name, MAX_NAME)) if ref.attached else ""
             text = _text(read.text)
             if text and left > 0:
                 sections.append((heading, text[:left]))
@@ -101,6 +102,18 @@ class Parsed:
         return digest.hexdigest()
 
 
+def own_part(text: str, attached: Iterable[tuple[str, str]]) -> str:
+    """Of a stored text (`Parsed.whole`) the item's own, without those of its attachments. `text`
+    may be its beginning, as may be the texts in `attached`: each attachment's name and text, in
+    their order. What a stranger wrote like such a heading is no end."""
+    whole = f"\n\n{text}"
+    for name, read in attached:
+        if beginning := _text(read)[:KNOWN_BY]:
+            place = whole.rfind(f"\n\n{_heading(name)}\n{beginning}")
+            return whole[2:place] if place >= 0 else text
+    return text
+
+
 def parse(item: AnyItem, *, source_id: str) -> Parsed:
     """`item` in the terms of `knowledge`. Never raises on what a stranger may have written."""
     match item:
@@ -114,6 +127,10 @@ def parse(item: AnyItem, *, source_id: str) -> Parsed:
             return _issue(item, source_id)
         case ChatMessage():
             return _chat_message(item, source_id)
+
+
+def _heading(name: str) -> str:
+    return f"Attachment {name}:"
 
 
 def _text(text: str) -> str:

@@ -17,9 +17,9 @@ from guardrails.facts.text import visible
 from guardrails.models import Approval
 
 
-def context(approval: Approval) -> dict[str, Any]:
-    """The page's values."""
-    zone = cards.zone_of(approval)
+def context(approval: Approval, zone: str = "") -> dict[str, Any]:
+    """The page's values. One query, where no zone is given."""
+    zone = zone or cards.zone_of(approval)
     card = cards.card(approval, zone=zone)
     changed = {name: old for name, old in card.proposed.items() if card.arguments.get(name) != old}
     return {

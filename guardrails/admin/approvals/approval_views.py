@@ -22,7 +22,7 @@ from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page, like_ones
 from guardrails.admin.approvals.like_ones import BATCH_MAX
 from guardrails.admin.scope import uuid_or_none
-from guardrails.approve import approvals, batch, delegation, second_yes
+from guardrails.approve import approvals, batch, cards, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
 from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
@@ -132,11 +132,14 @@ def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpRespons
     waiting = [row for row in rows if row.state == Approval.State.PENDING]
     approval_page.note_shown(waiting)
     not_yours = {row.id: second_yes.why_not(row, operator(request)) for row in waiting}
+    zones = cards.zones_of(rows)
     values = {
         "title": "Decide about several",
         "ids": ",".join(str(row.id) for row in rows),
+        "rows": rows,
         "cards": [
-            approval_page.context(row) | {"not_yours": not_yours.get(row.id, "")} for row in rows
+            approval_page.context(row, zones[row.id]) | {"not_yours": not_yours.get(row.id, "")}
+            for row in rows
         ],
         "waiting": len(waiting),
         "page": page,

@@ -130,7 +130,11 @@ class ApprovalAdmin(RowPage, WaitingRowAdmin):
     actions = ("decide_selected",)
 
     class Media:
-        js = ("remit/inbox.js", Script("remit/push.js", type="module"))
+        js = (
+            "remit/inbox.js",
+            Script("remit/push.js", type="module"),
+            Script("remit/beside.js", type="module"),
+        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Approval]:
         """In the list only the first of like actions that wait, as long as the same people see to
@@ -227,7 +231,7 @@ class ApprovalAdmin(RowPage, WaitingRowAdmin):
         return [*approval_views.urls(self), *super().get_urls()]
 
     def row_context(self, request: HttpRequest, row: Approval) -> dict[str, Any]:
-        context = approval_page.context(row)
+        context = approval_page.context(row) | {"rows": [row]}
         context["revision"] = Approval.objects.filter(revises=row).first()
         context["may_decide"] = may_decide(request)
         context["not_yours"] = second_yes.why_not(row, operator(request))

@@ -48,7 +48,7 @@ def on_pages() -> Iterator[str]:
 
 BESIDE = (
     *("guardrails/stopped.html", "account/login.html", "allauth/layouts/base.html", "error.html"),
-    *("429.html", "problems.html"),
+    *("429.html", "problems.html", "guardrails/beside.html"),
 )
 ACTIVITY = Path(digests.__file__).parent
 ENDINGS = (Turn.Ending.ESCALATED, Turn.Ending.LIMIT, Turn.Ending.STOPPED)

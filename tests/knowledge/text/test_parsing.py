@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from integrations.contracts import AnyItem, Document
+from knowledge.files.contracts import FileText
 from knowledge.files.kinds import kind_of
-from knowledge.text.parsing import MAX_TEXT, parse
+from knowledge.text.parsing import KNOWN_BY, MAX_TEXT, own_part, parse
 from knowledge.text.visible import visible
 from tests.knowledge.office import document, email, event, issue
 
@@ -220,3 +221,17 @@ def test_a_file_is_read_as_what_its_provider_makes_of_it(made_of_it: str, kind: 
     found = kind_of(name=file.name, mime_type=file.mime_type)
     assert (found.name if found else None) == kind
     assert parsed.metadata["mime_type"] == "application/vnd.ms-powerpoint"
+
+
+@given(st.text(max_size=50), st.lists(st.text(max_size=2 * KNOWN_BY), max_size=3))
+def test_of_a_stored_text_the_items_own_is_found_again(body: str, files: list[str]) -> None:
+    attached = [
+        {"id": f"a{n}", "name": f"{n}.txt", "mime_type": "text/plain", "size": 1}
+        for n, _ in enumerate(files)
+    ]
+    parsed = parse(email(body_text=body, attachments=attached), source_id="m1")
+    stored = parsed.with_files([FileText(text=one) for one in files]).whole
+
+    names = [ref.name for ref in parsed.files]
+    beginnings = [one[:KNOWN_BY] for one in files]
+    assert own_part(stored, zip(names, beginnings, strict=True)) == parsed.text
