@@ -32,6 +32,7 @@ from integrations.web.admin_pages import choose_organisation, operator
 
 REASON_MAX = 1000
 DAYS = 30
+LOOKED_THROUGH = 10  # of what waits, for the next one
 PREFIX = "argument-"
 INBOX = "admin:guardrails_approval_changelist"
 View = Callable[..., HttpResponse]
@@ -107,10 +108,12 @@ def decide(request: HttpRequest, row: Approval) -> HttpResponse:
 
 
 def _next_after(request: HttpRequest, row: Approval) -> Approval:
-    """What has waited longest of what still waits; where nothing does, this one."""
+    """What has waited longest of what still waits for this person's yes; where nothing does, this
+    one."""
+    by = operator(request)
     waiting = _met(request).filter(state=Approval.State.PENDING).exclude(id=row.id)
-    following: Approval | None = waiting.order_by("created_at", "id").first()
-    return following or row
+    others = waiting.exclude(first_yes_by=by).order_by("created_at", "id")[:LOOKED_THROUGH]
+    return next((one for one in others if not second_yes.why_not(one, by)), row)
 
 
 def decide_several(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
