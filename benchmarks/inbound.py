@@ -134,6 +134,18 @@ def handle(world: World, mails: list[Any]) -> float:
     return float((times["last"] - times["first"]).total_seconds())
 
 
+def written_by(world: World) -> list[dict[str, Any]]:
+    """The requests that wrote to the replay user's mailbox, in their order."""
+    found: list[dict[str, Any]] = []
+    more = True
+    while more:
+        after = found[-1]["id"] if found else 0
+        answer = world.control("GET", f"/calls?user=replay&after={after}")
+        found += answer["items"]
+        more = answer["has_more"]
+    return [call for call in found if call["performed"]]
+
+
 def turn_cpu(database: Database) -> float:
     """Milliseconds of CPU of one turn with all its rows, in this process and the server."""
     from django.conf import settings
@@ -185,7 +197,7 @@ def measure(world: World) -> dict[str, Any]:
         "model": world.servers["model"].pid,
     }
     committed, wrote = database.commits(), database.writing()
-    asked = world.control("GET", "/requests")["requests"]
+    asked, written = world.control("GET", "/requests")["requests"], len(written_by(world))
     before = {name: cpu_of(process) for name, process in processes.items()}
     counted = set(Delivery.objects.values_list("id", flat=True))
     seconds = handle(world, mails[WARM + COUNTED :])
@@ -195,11 +207,14 @@ def measure(world: World) -> dict[str, Any]:
     asked = world.control("GET", "/requests")["requests"] - asked
     wrote = database.writing() - wrote
     committed = database.commits() - committed
-    rows = mail_floor.load(counted, reads=round(asked / MAILS))
+    webhooks = Delivery.objects.count() - len(counted)
+    calls = written_by(world)[written:]
+    rows = mail_floor.load(counted, calls, reads=round((asked - len(calls)) / MAILS))
     floor = mail_floor.run(rows, world)
+    per_second = len(rows) / floor["seconds"]
     return {
         "mails": MAILS,
-        "webhooks": Delivery.objects.count() - len(counted),
+        "webhooks": webhooks,
         "statements": statements.total() / COUNTED,
         "commits": committed / MAILS,
         "writing": wrote / MAILS,
@@ -207,8 +222,9 @@ def measure(world: World) -> dict[str, Any]:
         "cpu_ms": {name: round(value, 1) for name, value in used.items()},
         "own_cpu_ms": sum(used[name] for name in ("web", "cluster", "database")),
         "per_second": MAILS / seconds,
-        "floor_per_second": MAILS / floor,
-        "of_floor": floor / seconds,
+        "floor_per_second": per_second,
+        "floor_webhooks": floor["webhooks"],
+        "of_floor": MAILS / seconds / per_second,
         "turn_cpu_ms": turn_cpu(database),
     }
 
