@@ -1,5 +1,5 @@
-"""What a turn writes at every step, each as one statement and so one commit: it proves and renews
-the lease, writes, numbers its events, and wakes those who follow the turn.
+"""What a turn writes at every step, each as one statement and so one commit: it proves the lease,
+renewed where that is due, writes, numbers its events, and wakes those who follow the turn.
 
 Composed by Django these were a third of what a turn costs.
 """
@@ -11,11 +11,12 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from agents.journal.leases import Lease, lease_end
+from agents.journal.leases import RENEWED, Lease, renewal
 from integrations.llm import metering
 
 CHANNEL = "turn_events"
 Event = tuple[str, Mapping[str, Any]]
+_RENEWED = f"lease_expires_at = {RENEWED}"
 
 # The row of the turn counts its events: who waited for it sees the number as it is by then.
 _HELD = """
@@ -37,7 +38,7 @@ SELECT {answer}, CASE WHEN %(events)s > 0 THEN pg_notify(%(channel)s, held.id::t
 
 def _statement(
     *,
-    changes: str = "lease_expires_at = %(until)s",
+    changes: str = _RENEWED,
     condition: str = "",
     writes: str = "",
     type: str = "given.type",
@@ -49,7 +50,7 @@ def _statement(
 
 EMIT = _statement()
 ADD_STEP = _statement(
-    changes="lease_expires_at = %(until)s, prompt_tokens = prompt_tokens + %(prompt_tokens)s, "
+    changes=f"{_RENEWED}, prompt_tokens = prompt_tokens + %(prompt_tokens)s, "
     "completion_tokens = completion_tokens + %(completion_tokens)s",
     writes=f"""
 model_calls AS ({metering.RECORD} WHERE EXISTS (SELECT FROM held)),
@@ -73,12 +74,12 @@ calls AS (
 )
 # A result that is there already stays.
 FINISH_CALL = _statement(
-    changes="""lease_expires_at = %(until)s, actions = actions || coalesce((
+    changes=f"""{_RENEWED}, actions = actions || coalesce((
         SELECT jsonb_agg(given.action ORDER BY given.number)
         FROM jsonb_array_elements(%(added)s::jsonb) WITH ORDINALITY given (action, number)
         WHERE NOT actions @> jsonb_build_array(
             jsonb_build_object('action_id', given.action -> 'action_id'))
-    ), '[]')""",
+    ), '[]')""",  # noqa: S608  # only constants
     writes="""
 stored AS (
     UPDATE agents_toolcall call
@@ -92,7 +93,7 @@ stored AS (
     answer="EXISTS (SELECT FROM stored)",
 )
 ADD_ACTION = _statement(
-    changes="lease_expires_at = %(until)s, actions = actions || %(added)s::jsonb",
+    changes=f"{_RENEWED}, actions = actions || %(added)s::jsonb",
     condition="AND NOT actions @> %(known)s::jsonb",
 )
 FINISH_TURN = _statement(
@@ -116,7 +117,7 @@ def run(
     given: dict[str, Any] = {
         "turn": lease.turn_id,
         "owner": lease.owner,
-        "until": lease_end(),
+        **renewal(),
         "now": timezone.now(),
         "events": len(events),
         "types": [type for type, _ in events],

@@ -168,6 +168,23 @@ def test_a_turn_that_was_taken_over_is_neither_renewed_nor_written(
     assert not Message.objects.filter(role="assistant").exists()
 
 
+@pytest.mark.parametrize(("left", "is_renewed"), [(41, False), (39, True), (-1, True)])
+def test_what_is_written_renews_a_lease_of_which_less_than_two_thirds_are_left(
+    organisation: Organisation, settings: Any, left: int, is_renewed: bool
+) -> None:
+    settings.TURN_LEASE_SECONDS = 60
+    lease = lease_of(turn_of(organisation))
+    until_when = timezone.now() + timedelta(seconds=left)
+    Turn.objects.filter(id=lease.turn_id).update(lease_expires_at=until_when)
+    with lease.held():
+        pass
+    assert (expiry(lease.turn_id) > until_when) is is_renewed
+
+    Turn.objects.filter(id=lease.turn_id).update(lease_expires_at=until_when)
+    journal.emit(lease, "text", {})
+    assert (expiry(lease.turn_id) > until_when) is is_renewed
+
+
 def test_what_hangs_gets_no_heartbeat_for_ever(
     organisation: Organisation, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
