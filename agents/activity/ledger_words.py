@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from agents.models import Message, Turn
@@ -55,11 +55,11 @@ def _items(organisations: Collection[UUID], words: str) -> Any:
 def _requests(organisations: Collection[UUID], words: str) -> QuerySet[Turn, UUID]:
     rows = Turn.objects.filter(organisation_id__in=organisations, kind=Turn.Kind.CHAT)
     newest = rows.order_by("-created_at").values("created_at")[NEWEST : NEWEST + 1]
+    # One look by its index for each turn: an EXISTS may become a reading of all messages.
+    said = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER)
+    rows = rows.annotate(said=Subquery(said.values("content")[:1]))
     for word in words.split():
-        said = Message.objects.filter(
-            turn=OuterRef("pk"), role=Message.Role.USER, content__icontains=word
-        )
-        rows = rows.filter(Exists(said))
+        rows = rows.filter(said__icontains=word)
     first = Coalesce(Subquery(newest), Value(datetime.min.replace(tzinfo=UTC)))
     rows = rows.filter(created_at__gt=first).order_by("-created_at")
     return rows.values_list("id", flat=True)[:NEWEST_MEANT]
