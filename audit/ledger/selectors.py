@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import connections
 from django.db.models import Count, Exists, OuterRef, Q
 
 from audit.contracts import LEDGER_TENANT, ActionPage, ActionState, Artifact, Filters, Recorded
 from audit.ledger import chain, ids, queries, vault
 from audit.ledger.keys import tenant_key
+from audit.ledger.routing import LEDGER
 from audit.models import ExecutedAgentAction
 
 # Fields of Recorded that are columns of the same name.
@@ -25,7 +27,12 @@ ERASED: dict[str, Any] = {"artifacts": [], "payload": {}, "resource_id": "", "ta
 
 
 def recorded(action_id: UUID) -> tuple[Recorded, ...]:
-    """Every phase of an action, oldest first; empty for an action the ledger does not know."""
+    """Every phase of an action, oldest first; empty for an action the ledger does not know, as
+    most are that come to be done."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute("SELECT FROM audit_action WHERE action_id = %s LIMIT 1", [action_id])
+        if not cursor.rowcount:
+            return ()
     return values(queries.select_with_payload().filter(action_id=action_id).order_by("id"))
 
 
