@@ -12,7 +12,7 @@ from audit.bundle.extent import choose_extent
 from audit.bundle.proofs import Proofs
 from audit.bundle.rows import SealedRows
 from audit.bundle.spool import Spool
-from audit.bundle.verify import FORMAT
+from audit.bundle.verify import FORMAT, WORDS
 from audit.contracts import ActorType, Filters, Status
 from audit.formats import export
 from audit.ledger import chain, queries
@@ -125,6 +125,7 @@ class Bundle:
         plain: dict[str, Any] = chain.storable(
             {
                 "format": FORMAT,
+                "words": WORDS[-1],
                 "origin": read_key(self.verifier_key)[0],
                 "tenant_id": self.tenant_id,
                 "export_id": self.id,

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import IO, Any
 
 FORMAT = "remit-ledger-bundle/2"
+# How rows are said. A manifest that names none is from when there was only the first.
+WORDS = ("remit-ledger-words/1", "remit-ledger-words/2")
 FILES = {
     *("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl", "checkpoints.jsonl", "manifest.json"),
     *("checkpoint.note", "policies.jsonl", "keys.json", "verify.py", "README.txt"),
@@ -75,6 +77,17 @@ STATES = {
     "waiting": "Waiting",
     "recorded": "Noted",
     "unknown": "Nobody can tell whether it was done",
+}
+COLON = re.compile("\\A([^\u201c]*?): (?=[\u201c(])")  # before what the action is about
+AGAIN = {  # how a sentence ends that says its state twice, and what is left of that
+    "succeeded": (". Done.", "."),
+    "noop": (". Nothing to do: it is already like this.", "."),
+    "failed": ("; nothing was done.", "."),
+    "blocked": (", so nothing was done.", "."),
+    "unknown": (
+        ". Nobody could find out whether the provider did this: please check.",
+        ". Please check.",
+    ),
 }
 LISTED = 5000  # rows that a report gives in words
 HIDDEN = re.compile(  # signs that hide or reorder others
@@ -268,16 +281,19 @@ def looked_at(line: bytes) -> Row:
     return tuple(str(row[name]).encode() for name in LOOKED_AT)
 
 
-def said(kind: str, status: str, payload: Any) -> tuple[str, str]:
+def said(kind: str, status: str, payload: Any, words: Any = WORDS[-1]) -> tuple[str, str]:
     """What a row is about, as it was called when the row was written, and the row as a sentence:
-    without names where its payload was erased."""
+    without names where its payload was erased. The first words said things twice."""
     held = payload if isinstance(payload, dict) else {}
     texts = [held.get(name) for name in ("description", "name", "sentence")]
     called, name, why = (text if isinstance(text, str) else "" for text in texts)
     about = called or name
     what = (about or kind.replace("_", " ").replace(".", " ")).removesuffix(".")
-    sentence = f"{STATES.get(status, status)}: {what}."
-    return about, f"{sentence} {why}" if why else sentence
+    is_first = words == WORDS[0]
+    what = what if is_first else COLON.sub(r"\1 ", what)
+    sentence = f"{STATES.get(status, status)}: {what}.{why and f' {why}'}"
+    again, left = AGAIN.get("" if is_first else status, ("", ""))
+    return about, sentence.removesuffix(again) + left if sentence.endswith(again) else sentence
 
 
 def cell(text: str) -> str:
@@ -288,7 +304,7 @@ def cell(text: str) -> str:
     return f'"{doubled}"' if is_quoted else text
 
 
-def table_line(row: dict[str, Any], body: bytes, payload: Any, salt: str) -> str:
+def table_line(row: dict[str, Any], body: bytes, words: tuple[str, str], salt: str) -> str:
     """The row as a line of the table; the cells of its content are empty where it was erased."""
     artifacts, _, rest = body.partition(b'],"payload":')
     whole, _, ids = rest.rpartition(b',"resource_id":')
@@ -296,8 +312,8 @@ def table_line(row: dict[str, Any], body: bytes, payload: Any, salt: str) -> str
     if body:
         texts = (artifacts[len(b'{"artifacts":') :] + b"]").decode(), whole.decode()
         content = [*texts, *map(json.loads, ids[:-1].split(b',"target_id":')), salt]
-    about, sentence = said(row["action_type"], row["status"], payload)
-    found = row | dict(zip(CONTENT, content, strict=True)) | {"sentence": sentence, "object": about}
+    names = ("object", "sentence", *CONTENT)
+    found = row | dict(zip(names, (*words, *content), strict=True))
     values = ("" if (value := found[name]) is None else str(value) for name in HEADER)
     return ",".join(map(cell, values)) + "\r\n"
 
@@ -316,8 +332,12 @@ class Report:
     def __init__(self, manifest: dict[str, Any]) -> None:
         self.origin, self.is_whole = manifest["origin"], manifest["completeness"] == "proven"
         self.since, self.until = manifest["since"] or "", manifest["until"] or ""
+        self.words = manifest.get("words", WORDS[0])
         self.kinds, self.people = dict[str, dict[str, int]](), dict[str, dict[str, int]]()
         self.rows, self.count, self.last = list[str](), 0, ""
+
+    def said(self, row: dict[str, Any], payload: Any) -> tuple[str, str]:
+        return said(row["action_type"], row["status"], payload, self.words)
 
     def add(self, row: dict[str, Any], payload: Any) -> None:
         at, status, person = row["recorded_at"], row["status"], row["on_behalf_of"]
@@ -330,7 +350,7 @@ class Report:
             counts = group.setdefault(name, {})
             counts[STATES.get(status, status)] = counts.get(STATES.get(status, status), 0) + 1
         if len(self.rows) < LISTED:
-            _, sentence = said(row["action_type"], status, payload)
+            _, sentence = self.said(row, payload)
             texts = f"{at[:10]} {at[11:19]}", person or row["actor_id"], sentence
             self.rows.append(self.row("td", *texts))
 
@@ -422,10 +442,9 @@ class Views:
             return
         row = read(line)
         payload = read(body)["payload"] if body else {}
-        _, sentence = said(row["action_type"], row["status"], payload)
-        self.compare(
-            table_line(row, body, payload, salt), f"the row of {row['recorded_at']} ({sentence})"
-        )
+        words = self.report.said(row, payload)
+        called = f"the row of {row['recorded_at']} ({words[1]})"
+        self.compare(table_line(row, body, words, salt), called)
         self.report.add(row, payload)
 
     def findings(self) -> Iterator[str]:
@@ -514,8 +533,9 @@ class Verification:
         if sorted(name for name in names if name not in (TABLE, REPORT)) != sorted(FILES):
             yield f"The bundle holds other files than it should: {names}."
         about = [self.manifest[name] for name in ("format", "origin", "tenant_id")]
-        claim = self.manifest["completeness"]
-        if about != [FORMAT, self.name, self.tenant] or claim not in ("proven", "not claimed"):
+        claim, words = self.manifest["completeness"], self.views.report.words
+        known = claim in ("proven", "not claimed") and words in WORDS
+        if about != [FORMAT, self.name, self.tenant] or not known:
             yield "The manifest is of another ledger or format."
 
     def rotations(self, notes: list[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """A row of the ledger as people read it. Pure; `verify.py` says the same, on its own."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,18 @@ STATES: Mapping[str, str] = {
     "waiting": "Waiting",
     "recorded": "Noted",
     "unknown": "Nobody can tell whether it was done",
+}
+COLON = re.compile(r"\A([^“]*?): (?=[“(])")  # before what the action is about
+# How a sentence ends that says its state twice, and what is left of that.
+AGAIN: Mapping[str, tuple[str, str]] = {
+    "succeeded": (". Done.", "."),
+    "noop": (". Nothing to do: it is already like this.", "."),
+    "failed": ("; nothing was done.", "."),
+    "blocked": (", so nothing was done.", "."),
+    "unknown": (
+        ". Nobody could find out whether the provider did this: please check.",
+        ". Please check.",
+    ),
 }
 
 
@@ -29,5 +42,7 @@ def say(action_type: str, status: str, payload: Mapping[str, Any]) -> tuple[str,
     called, name, why = (text if isinstance(text, str) else "" for text in texts)
     about = called or name
     what = (about or name_action(action_type)).removesuffix(".")
-    sentence = f"{STATES.get(status, status)}: {what}."
-    return about, f"{sentence} {why}" if why else sentence
+    what = COLON.sub(r"\1 ", what)
+    sentence = f"{STATES.get(status, status)}: {what}.{why and f' {why}'}"
+    again, left = AGAIN.get(status, ("", ""))
+    return about, sentence.removesuffix(again) + left if sentence.endswith(again) else sentence

@@ -185,6 +185,27 @@ def test_page_and_program_say_the_same_of_what_people_read(
         assert in_browser(page, doctored, key) == expected, alter.__name__
 
 
+def test_page_and_program_hold_a_bundle_to_the_words_that_its_manifest_names(
+    page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.audit import sealed
+    from tests.audit.bundle import files as bundles, words
+
+    tenant_id = words.settle()
+    first = words.KEY, words.FIRST.read_bytes()
+    new = sealed.key(tenant_id), words.make(tenant_id)
+    for is_new, (key, data) in enumerate((first, new)):
+        for alter, findings in words.FINDINGS.items():
+            files = bundles.unpack(data)
+            alter(files)
+            doctored = bundles.pack(files)
+            expected = in_python(tmp_path, capsys, doctored, key)
+            assert in_browser(page, doctored, key) == expected, alter.__name__
+            verdict = "NOT SOUND" if findings[is_new] else "SOUND"
+            assert expected[-1].startswith(verdict), alter.__name__
+        assert in_browser(page, data, key)[-1].startswith("SOUND")
+
+
 def test_page_and_program_hold_rows_to_time_stamped_checkpoints(
     page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -291,4 +291,5 @@ def test_what_was_refused_to_a_thread_is_said_in_words(office: Office) -> None:
     assert (refused.what, refused.why) == (words, SENTENCES["not_permitted"])
     assert labelled(office, before) == []
     ledger = client.get(refused.link).content.decode()
-    assert f"Refused: {words}. {SENTENCES['not_permitted']}" in unescape(ledger)
+    sentence = f"Label as Awaiting Reply “{mail['subject']}”. {SENTENCES['not_permitted']}"
+    assert f"Refused: {sentence}" in unescape(ledger)

@@ -234,7 +234,8 @@ class Verification {
       yield `The bundle holds other files than it should: [${names}].`;
     }
     const about = [this.manifest.format, this.manifest.origin, this.manifest.tenant_id];
-    const known = ["proven", "not claimed"].includes(this.manifest.completeness);
+    const known = ["proven", "not claimed"].includes(this.manifest.completeness)
+      && WORDS.includes(this.views.report.words);
     if (canonical(about) !== canonical([FORMAT, this.name, this.tenant]) || !known) {
       yield "The manifest is of another ledger or format.";
     }

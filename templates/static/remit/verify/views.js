@@ -19,6 +19,15 @@ const STATES = new Map([
   ["blocked", "Refused"], ["denied", "Refused"], ["waiting", "Waiting"], ["recorded", "Noted"],
   ["unknown", "Nobody can tell whether it was done"],
 ]);
+// How rows are said. A manifest that names none is from when there was only the first.
+const WORDS = ["remit-ledger-words/1", "remit-ledger-words/2"];
+const COLON = /^([^\u201c]*?): (?=[\u201c(])/; // before what the action is about
+// How a sentence ends that says its state twice, and what is left of that.
+const AGAIN = new Map([
+  ["succeeded", [". Done.", "."]], ["noop", [". Nothing to do: it is already like this.", "."]],
+  ["failed", ["; nothing was done.", "."]], ["blocked", [", so nothing was done.", "."]],
+  ["unknown", [". Nobody could find out whether the provider did this: please check.", ". Please check."]],
+]);
 const LISTED = 5000; // rows that a report gives in words
 // Signs that hide or reorder others.
 const HIDDEN = new RegExp(
@@ -31,14 +40,18 @@ const isText = (value) => typeof value === "string";
 const stateOf = (status) => STATES.get(status) ?? status;
 
 /* What a row is about, as it was called when the row was written, and the row as a sentence:
-   without names where its payload was erased. */
-function said(kind, status, payload) {
+   without names where its payload was erased. The first words said things twice. */
+function said(kind, status, payload, words = WORDS.at(-1)) {
   const names = ["description", "name", "sentence"];
   const [called, name, why] = names.map((one) => (isText(payload?.[one]) ? payload[one] : ""));
   const about = called || name;
-  const what = (about || kind.replaceAll("_", " ").replaceAll(".", " ")).replace(/\.$/, "");
-  const sentence = `${stateOf(status)}: ${what}.`;
-  return [about, why ? `${sentence} ${why}` : sentence];
+  const isFirst = words === WORDS[0];
+  const whole = (about || kind.replaceAll("_", " ").replaceAll(".", " ")).replace(/\.$/, "");
+  const what = isFirst ? whole : whole.replace(COLON, "$1 ");
+  const sentence = `${stateOf(status)}: ${what}.${why && ` ${why}`}`;
+  const [again, left] = AGAIN.get(isFirst ? "" : status) ?? ["", ""];
+  const end = sentence.length - again.length;
+  return [about, sentence.endsWith(again) ? sentence.slice(0, end) + left : sentence];
 }
 
 /* The row as people call it: when, which action, and about what. */
@@ -83,7 +96,7 @@ function cell(given) {
 }
 
 /* The row as a line of the table; the cells of its content are empty where it was erased. */
-function tableLine(row, body, payload, salt) {
+function tableLine(row, body, [object, sentence], salt) {
   let content = CONTENT.map(() => "");
   if (body) {
     const [middle, end] = [body.indexOf('],"payload":'), body.lastIndexOf(',"resource_id":')];
@@ -93,8 +106,7 @@ function tableLine(row, body, payload, salt) {
       body.slice(middle + '],"payload":'.length, end), ...ids.map((one) => JSON.parse(one)), salt,
     ];
   }
-  const [about, sentence] = said(row.action_type, row.status, payload);
-  const found = { ...row, sentence, object: about };
+  const found = { ...row, sentence, object };
   CONTENT.forEach((name, at) => { found[name] = content[at]; });
   return `${HEADER.map((name) => cell(String(found[name] ?? ""))).join(",")}\r\n`;
 }
@@ -117,10 +129,14 @@ function figures(title, group) {
 /* What people read of rows: how many of each kind, for whom, and the first of them in words.
    Rows of a period that were recorded outside of it are not counted. */
 class Report {
-  constructor({ origin, completeness, since, until }) {
-    Object.assign(this, { origin, isWhole: completeness === "proven" });
+  constructor({ origin, completeness, since, until, words = WORDS[0] }) {
+    Object.assign(this, { origin, words, isWhole: completeness === "proven" });
     Object.assign(this, { since: since ?? "", until: until ?? "", last: "", count: 0 });
     Object.assign(this, { kinds: new Map(), people: new Map(), rows: [] });
+  }
+
+  said(row, payload) {
+    return said(row.action_type, row.status, payload, this.words);
   }
 
   add(row, payload) {
@@ -139,7 +155,7 @@ class Report {
       counts.set(stateOf(status), (counts.get(stateOf(status)) ?? 0) + 1);
     }
     if (this.rows.length < LISTED) {
-      const [, sentence] = said(row.action_type, status, payload);
+      const [, sentence] = this.said(row, payload);
       this.rows.push(rowIn("td", `${at.slice(0, 10)} ${at.slice(11, 19)}`, person || row.actor_id, sentence));
     }
   }
@@ -204,8 +220,9 @@ class Views {
     }
     const row = exact(text(line));
     const payload = body ? exact(body).payload : {};
-    const [, sentence] = said(row.action_type, row.status, payload);
-    await this.compare(tableLine(row, body, payload, salt), `the row of ${row.recorded_at} (${sentence})`);
+    const words = this.report.said(row, payload);
+    const called = `the row of ${row.recorded_at} (${words[1]})`;
+    await this.compare(tableLine(row, body, words, salt), called);
     this.report.add(row, payload);
   }
 
