@@ -106,14 +106,17 @@ def answer_lost(office: Office) -> None:
 
 
 def provider_away(office: Office) -> None:
-    """While nobody can tell what became of a write, it is not sent again. Later it is done once."""
+    """While nobody can tell what became of a write, it is not sent again. Later its attempt is
+    closed, and it is done once."""
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
     with _in_the_call(office, request) as under_way:
         office.strike(error_rate=1.0)
         expect("It became", under_way().status, "unknown")
         office.strike()
-    expect("Afterwards it became", execute(request).status, "succeeded")
+    result = execute(request)
+    expect("Afterwards it became", result.status, "succeeded")
+    expect("Its rows", phases_of(result), ["attempt", "outcome"] * 2)
     expect("Writes at the provider", len(office.writes()), 1)
 
 

@@ -22,15 +22,18 @@ from agents.installation.office import Office, found
 from agents.models import Conversation
 from integrations.models import Delivery, ServiceToken
 
+log = logging.getLogger(__name__)
 TAKEN = 202
 WORDS = "purple-elephant-in-the-cellar"  # in no log, whatever happens to the mail that says it
 
 
 def unsigned_webhook(office: Office) -> None:
     """A webhook without a signature, with another's, or about something else than was signed is
-    turned away and leaves nothing."""
+    turned away, is given the reason, and leaves nothing."""
     body = _event(office)
-    expect("Unsigned", post(office, body, signature="").status_code, 401)
+    unsigned = post(office, body, signature="")
+    expect("Unsigned", unsigned.status_code, 401)
+    expect("It says", json.loads(unsigned.content)["error"]["code"], "missing_signature")
     other = found(office.site).secret
     expect("By another", post(office, body, secret=other).status_code, 401)
     signature = _signature(office.secret, "msg", datetime.now(UTC), body)
@@ -82,9 +85,15 @@ def webhook_that_cannot_be_stored(office: Office) -> None:
 
 
 def webhook_that_is_too_large(office: Office) -> None:
-    """A webhook above the limit is turned away before it is looked at."""
-    body = b" " * (settings.WEBHOOK_MAX_BYTES + 1)
-    expect("It was answered", post(office, body).status_code, 413)
+    """A webhook above the limit is turned away: unread where its length is said, and unparsed
+    where nobody says it."""
+    length = settings.WEBHOOK_MAX_BYTES + 1
+    unreadable: dict[str, Any] = {"wsgi.input": io.BytesIO()}
+    unreadable["wsgi.input"].close()
+    said = post(office, b" " * length, **unreadable)
+    expect("It was answered", said.status_code, 413)
+    unsaid = post(office, b" " * length, CONTENT_LENGTH=f"+{length}")  # as good as none
+    expect("Without a length it was answered", unsaid.status_code, 413)
     expect("Deliveries", deliveries(office), 0)
 
 
@@ -143,6 +152,7 @@ def nothing_in_the_logs(office: Office) -> None:
         post(office, _event(office, subject=WORDS))
         post(office, WORDS.encode())
         read(plain, WORDS)
+        log.info("trial.failed", extra={"error": ValueError(WORDS)})
     written = lines.getvalue()
     for what, text in (
         ("A stranger's words", WORDS),
@@ -163,8 +173,10 @@ def post(
     at: datetime | None = None,
     secret: str = "",
     signature: str | None = None,
+    **request: Any,
 ) -> HttpResponse:
-    """A webhook to this office; signed by it, if nothing else is said."""
+    """A webhook to this office; signed by it, if nothing else is said. The rest is how the web
+    server hands it on."""
     id, at = id or f"msg_{uuid4().hex}", at or datetime.now(UTC)
     if signature is None:
         signature = _signature(secret or office.secret, id, at, body)
@@ -174,6 +186,7 @@ def post(
         data=body,
         content_type="application/json",
         headers=signed | ({"webhook-signature": signature} if signature else {}),
+        **request,
     )
     return answer  # type: ignore[no-any-return]
 
