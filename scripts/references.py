@@ -9,7 +9,8 @@ the reference follows it there.
 
 docs/conformance.md has exactly one line of each requirement, with its tests and where it is seen.
 docs/threat-model.md has a test for each threat, or says why there is none. The guides of approvers
-and users have a test for each claim, which begins in bold type.
+and users have a test for each claim, which begins in bold type; pages for operators and integrators
+have one, or a command, for each section.
 """
 
 import argparse
@@ -34,8 +35,12 @@ THREAT = re.compile(
     re.MULTILINE,
 )
 GUIDES = (Path("docs/approving.md"), Path("docs/using.md"))
+PAGES = tuple(Path("docs", f"{name}.md") for name in ("api", "deployment", "operating", "staff"))
+SHOWN_BY = "\n## Shown by\n"
 CLAIM = re.compile(r"^- \*\*(?P<what>[^*]+)\*\*", re.MULTILINE)
-TESTED = re.compile(r"^\| (?P<what>[^|]+) \| (?P<tried>[^|]*`test_[^|]*) \|$", re.MULTILINE)
+# Those about what was tried have their tests in them.
+SECTION = re.compile(r"^## (?P<what>(?!What was tried).+)$", re.MULTILINE)
+TRIED = re.compile(r"^\| (?P<what>[^|]+) \|.*`(?:test_|make bench |manage\.py )", re.MULTILINE)
 # How many requirements there are of each family; their ids count from 1.
 FAMILIES = {
     "INT": 7,
@@ -126,11 +131,12 @@ def find_wrong(page: Path) -> Iterator[str]:
     yield from BY_PAGE.get(name, no_more)(text)
 
 
-def find_unshown(text: str, *, page: Path) -> Iterator[str]:
-    """A sentence where the table of a guide has not one test or more for each claim, in order."""
-    claims = [match["what"].rstrip(".,") for match in CLAIM.finditer(text)]
-    if claims != [match["what"] for match in TESTED.finditer(text)]:
-        yield f"{page}: “Shown by” is not a test for each of: {', '.join(claims)}."
+def find_unshown(text: str, *, page: Path, claim: re.Pattern[str]) -> Iterator[str]:
+    """A sentence where a page's table does not show each of its claims, in their order."""
+    said, _, table = text.partition(SHOWN_BY)
+    claims = [match["what"].rstrip(".,") for match in claim.finditer(said)]
+    if claims != [match["what"] for match in TRIED.finditer(table)]:
+        yield f"{page}: “Shown by” has no test or command for each of: {', '.join(claims)}."
 
 
 def find_unproven(text: str) -> Iterator[str]:
@@ -179,7 +185,8 @@ def no_more(text: str) -> Iterator[str]:
 BY_PAGE: dict[Path, Callable[[str], Iterator[str]]] = {
     CONFORMANCE: find_unproven,
     THREATS: find_untried,
-    **{page: partial(find_unshown, page=page) for page in GUIDES},
+    **{page: partial(find_unshown, page=page, claim=CLAIM) for page in GUIDES},
+    **{page: partial(find_unshown, page=page, claim=SECTION) for page in PAGES},
 }
 
 

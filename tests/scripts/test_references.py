@@ -132,14 +132,23 @@ def test_a_threat_has_a_test_or_a_sentence_why_there_is_none() -> None:
     assert said(f"| T-1 | a | b | {test} |", f"| T-2 | a | {test} |") == [numbers]
 
 
-def test_a_guide_shows_each_claim_by_a_test() -> None:
-    said = partial(references.find_unshown, page=Path("docs/using.md"))
-    whole = "- **It acts.** So.\n- **It asks**, too.\n\n| It acts | `test_acts` |\n"
-    sentence = "docs/using.md: “Shown by” is not a test for each of: It acts, It asks."
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (references.CLAIM, "- **It acts.** So.\n- **It asks**, too.\n"),
+        (references.SECTION, "## It acts\n\n- **So.**\n\n## What was tried\n\n## It asks\n"),
+    ],
+)
+@pytest.mark.parametrize("tried", ["`test_asks`", "also late | `make bench NAME=ask`"])
+def test_a_page_shows_each_of_its_claims(claim: re.Pattern[str], said: str, tried: str) -> None:
+    find = partial(references.find_unshown, page=Path("docs/using.md"), claim=claim)
+    acts = said + references.SHOWN_BY + "| It acts | `test_acts` |\n"
+    sentence = "docs/using.md: “Shown by” has no test or command for each of: It acts, It asks."
 
-    assert list(said(whole)) == [sentence]
-    assert list(said(whole + "| It asks | a promise |\n")) == [sentence]
-    assert list(said(whole + "| It asks | `test_asks` |\n")) == []
+    assert list(find(said)) == [sentence]
+    assert list(find(acts)) == [sentence]
+    assert list(find(acts + "| It asks | a promise |\n")) == [sentence]
+    assert list(find(acts + f"| It asks | {tried} |\n")) == []
 
 
 def test_every_command_and_benchmark_that_a_page_names_is_there() -> None:
