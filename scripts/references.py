@@ -9,8 +9,8 @@ the reference follows it there.
 
 docs/conformance.md has exactly one line of each requirement, with its tests and where it is seen.
 docs/threat-model.md has a test for each threat, or says why there is none. The guides of approvers
-and users have a test for each claim, which begins in bold type; pages for operators and integrators
-have one, or a command, for each section.
+and users have a test for each claim, which begins in bold type. Pages for operators and
+integrators, and that about guardrails, have one, or a command, for each section.
 """
 
 import argparse
@@ -35,7 +35,9 @@ THREAT = re.compile(
     re.MULTILINE,
 )
 GUIDES = (Path("docs/approving.md"), Path("docs/using.md"))
-PAGES = tuple(Path("docs", f"{name}.md") for name in ("api", "deployment", "operating", "staff"))
+PAGES = tuple(
+    Path("docs", f"{name}.md") for name in ("api", "deployment", "guardrails", "operating", "staff")
+)
 SHOWN_BY = "\n## Shown by\n"
 CLAIM = re.compile(r"^- \*\*(?P<what>[^*]+)\*\*", re.MULTILINE)
 # Those about what was tried have their tests in them.
