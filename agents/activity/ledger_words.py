@@ -67,7 +67,7 @@ def _requests(organisations: Collection[UUID], words: str) -> QuerySet[Turn, UUI
 
 def _called(organisations: Collection[UUID], words: str) -> QuerySet[Any, tuple[str, UUID]]:
     """Accounts of people of this name, and rows of policy that people gave it to."""
-    people = Account.objects.filter(of_people(words), organisation_id__in=organisations)
+    people = Account.objects.filter(of_people(words, organisations))
     accounts = people.order_by("external_user_id", "source")[:MAX_ACCOUNTS]
     policy = (
         model._default_manager.filter(named(words, "name"), **{f"{path}__in": organisations})

@@ -79,8 +79,8 @@ def _pages(request: HttpRequest, words: str) -> Iterable[Found]:
 
 
 def _accounts(request: HttpRequest, words: str) -> Iterable[Found]:
-    rows = staff.bind(Account.objects.all(), request.user, "organisation")
-    rows = rows.filter(of_people(words)).order_by("external_user_id", "source")
+    theirs = of_people(words, staff.met(request.user))
+    rows = Account.objects.filter(theirs).order_by("external_user_id", "source")
     for row in rows[:MOST]:
         link = reverse("admin:integrations_account_change", args=[row.id])
         yield Found(title=timeline.reveal(str(row)), about=timeline.reveal(row.address), link=link)
@@ -148,8 +148,8 @@ def _rows(request: HttpRequest, words: str) -> Iterable[Found]:
 
 def _actions(request: HttpRequest, words: str) -> Iterable[Found]:
     """The newest of the ledger that the words are about, as its page says them."""
-    bound = staff.is_bound(request.user)
-    tenants = staff.organisation_ids(request.user) if bound else provider_side.list_tenants()
+    met = staff.met(request.user)
+    tenants = provider_side.list_tenants() if met is None else met
     ledger = reverse("admin:audit_executedagentaction_changelist")
     for row in search.find_newest(words, tenants=tenants, limit=MOST):
         _, sentence = say(row.action_type, row.status, row.payload)

@@ -16,6 +16,7 @@ from guardrails.facts.text import about_of, heading_of, visible
 from guardrails.models.directory import of_people
 from guardrails.policies.recorded_admin import RecordedAdmin
 from integrations.models import Account
+from integrations.web import staff
 from integrations.web.admin_pages import ReadOnlyAdmin
 from integrations.web.words import named
 
@@ -82,6 +83,6 @@ class WaitingRowAdmin(ActionRowAdmin):
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         if not search_term.strip():
             return found, may_repeat
-        theirs = Account.objects.filter(of_people(search_term))
+        theirs = Account.objects.filter(of_people(search_term, staff.met(request.user)))
         has_words = named(search_term, "description") & Q(state=self.waits)
         return found | queryset.filter(has_words | Q(account__in=theirs)), may_repeat

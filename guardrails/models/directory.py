@@ -2,6 +2,8 @@
 Rows of policy: what is in them permits more than what is not."""
 
 import uuid
+from collections.abc import Collection
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -181,16 +183,22 @@ class OwnDomain(ValidatedModel):
         super().clean_fields(exclude=exclude)  # type: ignore[arg-type]
 
 
-def of_people(words: str) -> Q:
-    """Accounts of people of this name: as the account, the directory or the list of those who log
-    in has it."""
+def of_people(words: str, organisations: Collection[UUID] | None) -> Q:
+    """Accounts of people of this name in these organisations, or in all: as the account, the
+    directory or the list of those who log in has it."""
+    within = Q() if organisations is None else Q(organisation__in=organisations)
     own = named(words, "display_name", "external_user_id", "address")
     listed = Person.objects.filter(
-        named(words, "name"), organisation=OuterRef("organisation"), address=OuterRef("address")
+        within,
+        named(words, "name"),
+        organisation=OuterRef("organisation"),
+        address=OuterRef("address"),
     )
     of_staff = Membership.objects.filter(
+        within,
         named(words, "user__first_name", "user__last_name", "user__username"),
         organisation=OuterRef("organisation"),
         external_user_id=OuterRef("external_user_id"),
     )
-    return own | Exists(listed.exclude(address="")) | Exists(of_staff.exclude(external_user_id=""))
+    others = Exists(listed.exclude(address="")) | Exists(of_staff.exclude(external_user_id=""))
+    return within & (own | others)

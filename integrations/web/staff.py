@@ -32,6 +32,11 @@ def may_meet(user: Any, organisation_id: UUID | None) -> bool:
     return not is_bound(user) or organisation_id in organisation_ids(user)
 
 
+def met(user: Any) -> tuple[UUID, ...] | None:
+    """The organisations that somebody meets; None: all."""
+    return organisation_ids(user) if is_bound(user) else None
+
+
 def organisation_ids(user: Any) -> tuple[UUID, ...]:
     """Of somebody who is bound."""
     return tuple(one.organisation_id for one in _memberships(user))

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 SEEN = """() => {
   const data = "[lang=en], script, bdi, article, option, noscript, .value, .text, .snippet, li a,"
-    + " .question button, .found small";
+    + " .question button, .found small, .beside blockquote";
   const shown = NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT;
   const of = document.createTreeWalker(document.body, shown);
   const found = [document.title];

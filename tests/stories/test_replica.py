@@ -247,7 +247,7 @@ def test_the_primary_answers_where_a_replica_dies_in_the_middle(
     ("address", "moved"),
     [
         ("/admin/?organisation={slug}", 5),
-        ("/admin/find/?q=one", 1),
+        ("/admin/find/?q={word}", 4),
         ("/admin/integrations/delivery/", 3),
         ("/admin/audit/executedagentaction/", 4),
         ("/admin/agents/turn/", 1),
@@ -257,11 +257,12 @@ def test_statements_of_a_page_move_to_the_replica(
     world: World, owner: AccountRef, address: str, moved: int
 ) -> None:
     slug = Organisation.objects.get(pk=owner.organisation_id).slug
-    store(owner, "one")
+    word = f"word{uuid4().hex}"  # in no other test's rows
+    store(owner, word)
     append_action(tenant_id=owner.organisation_id)
     operator = log_in_superuser(f"olga-{uuid4()}")
     world.catch_up()
-    url = address.format(slug=slug)
+    url = address.format(slug=slug, word=word)
     operator.get(url)  # what a process finds out once
     replicas.standby.forget()
 
