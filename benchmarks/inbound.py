@@ -207,6 +207,7 @@ def measure(world: World) -> dict[str, Any]:
     asked = world.control("GET", "/requests")["requests"] - asked
     wrote = database.writing() - wrote
     committed = database.commits() - committed
+    turn = turn_cpu(database)  # the rows of the floor would keep the garbage collector busy
     webhooks = Delivery.objects.count() - len(counted)
     calls = written_by(world)[written:]
     rows = mail_floor.load(counted, calls, reads=round((asked - len(calls)) / MAILS))
@@ -225,7 +226,7 @@ def measure(world: World) -> dict[str, Any]:
         "floor_per_second": per_second,
         "floor_webhooks": floor["webhooks"],
         "of_floor": MAILS / seconds / per_second,
-        "turn_cpu_ms": turn_cpu(database),
+        "turn_cpu_ms": turn,
     }
 
 
