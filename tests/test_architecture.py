@@ -18,7 +18,7 @@ from scripts.room_graph import read_rooms
 LAYERS = {"audit": 0, "integrations": 0, "knowledge": 1, "guardrails": 1, "agents": 2}
 CODE = ("config", "sandbox", "scripts", *LAYERS)
 MODULE_LINES = 500
-LONGER = {"audit/bundle/verify.py": 870}  # one file by design: it travels in every bundle
+LONGER = {"audit/bundle/verify.py": 860}  # one file by design: it travels in every bundle
 # Whole stories through several rooms; every other test belongs to the module it names.
 STORIES = ("attacks", "browser", "honest", "stories")
 # Names that every app of this house may have: those that Django looks for, and contracts.
