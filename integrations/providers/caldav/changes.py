@@ -12,11 +12,11 @@ from collections.abc import Generator
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Event
-from integrations.contracts.events import ItemEvent
 from integrations.models import CalendarMark, CalendarPlace
+from integrations.providers import item_events
 from integrations.providers.caldav.calendars import Calendars, Fetched
 from integrations.providers.caldav.discovery import Calendar
-from integrations.providers.calendars.changes import Kind, Looked, gone, joined, seen
+from integrations.providers.calendars.changes import Looked, joined
 from integrations.providers.calendars.ids import event_id
 from integrations.providers.dav import collections
 from integrations.providers.dav.collections import News
@@ -101,12 +101,14 @@ def _removed(own: Calendars, row: CalendarPlace) -> Looked:
     return Looked(events=out, places=(row,))
 
 
-def _event(own: Calendars, row: CalendarPlace, kind: Kind, event: Event) -> tuple[str, ItemEvent]:
-    return f"caldav {row.changes} {row.etag}", seen(own.account, kind, event)
+def _event(
+    own: Calendars, row: CalendarPlace, kind: item_events.Kind, event: Event
+) -> item_events.Event:
+    return f"caldav {row.changes} {row.etag}", item_events.seen(own.account, kind, event)
 
 
-def _deleted(own: Calendars, row: CalendarPlace, id: str) -> tuple[str, ItemEvent]:
-    return f"caldav {row.changes} gone", gone(own.account, id)
+def _deleted(own: Calendars, row: CalendarPlace, id: str) -> item_events.Event:
+    return f"caldav {row.changes} gone", item_events.gone(own.account, id)
 
 
 def _places(own: Calendars, path: str) -> dict[str, CalendarPlace]:

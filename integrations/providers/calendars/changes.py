@@ -2,15 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from django.utils import timezone
-
-from integrations.contracts import AccountRef, Event
-from integrations.contracts.events import ItemEvent
 from integrations.models import CalendarMark, CalendarPlace
-
-Kind = Literal["created", "updated", "deleted"]
+from integrations.providers import item_events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +12,7 @@ class Looked:
     """What happened in one calendar, or a part of it: events, each with a name of its own that is
     the same however often it is seen. Keep what is known in one transaction with them."""
 
-    events: tuple[tuple[str, ItemEvent], ...] = ()
+    events: tuple[item_events.Event, ...] = ()
     places: tuple[CalendarPlace, ...] = ()
     mark: CalendarMark | None = None
     lost: CalendarMark | None = None  # of a calendar that is not there any more
@@ -48,26 +42,4 @@ def joined(
         places=tuple(row for one in looks for row in one.places),
         mark=mark,
         lost=lost,
-    )
-
-
-def seen(account: AccountRef, kind: Kind, event: Event) -> ItemEvent:
-    return ItemEvent(
-        kind=kind,
-        user_id=account.external_user_id,
-        source=account.source,
-        source_id=event.id,
-        content_type="event",
-        data=event.model_dump(mode="json", exclude={"version"}),
-        timestamp=timezone.now(),
-    )
-
-
-def gone(account: AccountRef, id: str) -> ItemEvent:
-    return ItemEvent(
-        kind="deleted",
-        user_id=account.external_user_id,
-        source=account.source,
-        source_id=id,
-        timestamp=timezone.now(),
     )

@@ -3,16 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
-
-from django.utils import timezone
 
 from integrations.contracts import AccountRef, Document
-from integrations.contracts.events import ItemEvent
 from integrations.models import Delivery
-from integrations.providers.mailboxes.changes import Event
-
-Kind = Literal["created", "updated", "deleted"]
+from integrations.providers import item_events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +22,7 @@ class Seen:
 
 def events_of(
     account: AccountRef, files: Sequence[Seen], *, new_since: datetime
-) -> tuple[Event, ...]:
+) -> tuple[item_events.Event, ...]:
     """What came before `new_since`, or is known, is no new file."""
     known = frozenset(
         Delivery.objects.filter(
@@ -37,23 +31,10 @@ def events_of(
     )
     found = []
     for one in files:
-        kind: Kind = "updated"
         if one.describe is None:
-            kind = "deleted"
-        elif one.id not in known and one.came_at >= new_since:
-            kind = "created"
-        found.append((one.name, _event(account, kind, one)))
+            found.append((one.name, item_events.gone(account, one.id)))
+            continue
+        is_new = one.id not in known and one.came_at >= new_since
+        kind: item_events.Kind = "created" if is_new else "updated"
+        found.append((one.name, item_events.seen(account, kind, one.describe())))
     return tuple(found)
-
-
-def _event(account: AccountRef, kind: Kind, seen: Seen) -> ItemEvent:
-    found = seen.describe() if seen.describe is not None else None
-    return ItemEvent(
-        kind=kind,
-        user_id=account.external_user_id,
-        source=account.source,
-        source_id=seen.id,
-        content_type="document" if found else None,
-        data=found.model_dump(mode="json", exclude={"version"}) if found else None,
-        timestamp=timezone.now(),
-    )

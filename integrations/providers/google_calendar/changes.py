@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Event
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, Rejected
 from integrations.models import CalendarMark, CalendarPlace
-from integrations.providers.calendars.changes import Kind, Looked, gone, seen
+from integrations.providers import item_events
+from integrations.providers.calendars.changes import Looked
 from integrations.providers.calendars.ids import event_id
 from integrations.providers.google_calendar import events
 from integrations.providers.google_calendar.answers import CalendarSaid, EventSaid
@@ -25,7 +25,7 @@ from integrations.providers.google_calendar.calendars import Calendars
 
 AT_ONCE = 250
 NEW_WITHIN = timedelta(days=2)
-Named = tuple[str, ItemEvent]
+Named = item_events.Event
 
 
 @dataclass(kw_only=True)
@@ -61,7 +61,7 @@ class _Look:
         if row.etag == said.etag:
             return []
         is_old = whole and said.created is not None and said.created < self.new_since
-        kind: Kind = "updated" if row.pk or is_old else "created"
+        kind: item_events.Kind = "updated" if row.pk or is_old else "created"
         row.etag = said.etag
         return self._seen(kind, said)
 
@@ -70,11 +70,11 @@ class _Look:
         row.parts = sorted({*row.parts, *(one.source_id for _, one in found)})
         return found
 
-    def _seen(self, kind: Kind, said: EventSaid) -> list[Named]:
+    def _seen(self, kind: item_events.Kind, said: EventSaid) -> list[Named]:
         found = events.describe(said, self.calendar)
         if not isinstance(found, Event):
             return []
-        return [(f"google {said.etag}", seen(self.own.account, kind, found))]
+        return [(f"google {said.etag}", item_events.seen(self.own.account, kind, found))]
 
     def _new_place(self, path: str) -> CalendarPlace:
         return CalendarPlace(account_id=self.own.account.id, event_id=event_id(path), path=path)
@@ -131,7 +131,7 @@ def _gone(own: Calendars, row: CalendarPlace) -> list[Named]:
     if not row.etag:
         return []
     found = [
-        (f"google gone {row.etag}", gone(own.account, id))
+        (f"google gone {row.etag}", item_events.gone(own.account, id))
         for id in dict.fromkeys([row.event_id, *row.parts])
     ]
     row.etag, row.parts = "", []

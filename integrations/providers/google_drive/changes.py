@@ -15,6 +15,7 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import CursorExpired, NotFound, Rejected
 from integrations.models import MailState
 from integrations.network.answers import parse
+from integrations.providers import item_events
 from integrations.providers.drives.changes import Seen, events_of
 from integrations.providers.google_drive.answers import (
     FOLDER,
@@ -24,7 +25,7 @@ from integrations.providers.google_drive.answers import (
     StartSaid,
 )
 from integrations.providers.google_drive.files import FIELDS, Files
-from integrations.providers.mailboxes.changes import Event, Looked
+from integrations.providers.mailboxes.changes import Looked
 
 NEW_WITHIN = timedelta(days=2)
 AT_ONCE = 100
@@ -87,7 +88,9 @@ def _look_anew(own: Files, *, since: datetime, new_since: datetime) -> Generator
         yield Looked(account=own.account, state=before, events=events)
 
 
-def _events(own: Files, rows: Sequence[ChangeSaid], *, new_since: datetime) -> tuple[Event, ...]:
+def _events(
+    own: Files, rows: Sequence[ChangeSaid], *, new_since: datetime
+) -> tuple[item_events.Event, ...]:
     seen = [one for row in rows if (one := _seen(own, row)) is not None]
     return events_of(own.account, seen, new_since=new_since)
 

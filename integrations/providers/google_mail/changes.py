@@ -8,25 +8,24 @@ the same name and is not stored twice.
 
 from collections.abc import Generator, Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import NotFound
 from integrations.models import Delivery, MailState
 from integrations.network.answers import parse
+from integrations.providers import item_events
 from integrations.providers.google_mail.answers import History, MessageSaid, Profile
-from integrations.providers.google_mail.mails import ME, Found, Mails, mails_of
+from integrations.providers.google_mail.mails import ME, Mails, mails_of
 from integrations.providers.google_mail.reader import READ_IN, is_read_in
-from integrations.providers.mailboxes.changes import Event, Looked
+from integrations.providers.mailboxes.changes import Looked
 
 # What lay elsewhere longer than this before it came into the mailbox is no new mail.
 NEW_WITHIN = timedelta(days=2)
 AT_ONCE = 100
 MOST_NEW = 500  # mails that are looked at anew; the next sync finds the others
-Kind = Literal["created", "updated", "deleted"]
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:
@@ -80,7 +79,9 @@ def _look_anew(mails: Mails, mark: MailState, *, new_since: datetime) -> Iterato
     yield Looked(account=mails.account, state=state)
 
 
-def _events(mails: Mails, found: History, *, since: str, new_since: datetime) -> Iterator[Event]:
+def _events(
+    mails: Mails, found: History, *, since: str, new_since: datetime
+) -> Iterator[item_events.Event]:
     """Each mail once, whatever befell it."""
     gone = {one.message.id for row in found.history for one in row.deleted}
     added = dict.fromkeys(one.message.id for row in found.history for one in row.added)
@@ -91,17 +92,22 @@ def _events(mails: Mails, found: History, *, since: str, new_since: datetime) ->
     left = [id for id in marked if id not in gone and id not in added]
     yield from _changed(mails, left, since=since, new_since=new_since)
     for id in sorted(gone):
-        yield f"gmail gone {id} since {since}", _event(mails.account, "deleted", id)
+        yield f"gmail gone {id} since {since}", item_events.gone(mails.account, id)
 
 
-def _new(mails: Mails, ids: Iterable[str], *, new_since: datetime) -> Iterator[Event]:
+def _new(mails: Mails, ids: Iterable[str], *, new_since: datetime) -> Iterator[item_events.Event]:
     for found in mails.read(ids):
         if is_read_in(found.said):
-            kind: Kind = "created" if found.said.arrived >= new_since else "updated"
-            yield f"gmail created {found.said.id}", _event(mails.account, kind, found)
+            kind: item_events.Kind = "created" if found.said.arrived >= new_since else "updated"
+            yield (
+                f"gmail created {found.said.id}",
+                item_events.seen(mails.account, kind, found.email),
+            )
 
 
-def _changed(mails: Mails, ids: list[str], *, since: str, new_since: datetime) -> Iterator[Event]:
+def _changed(
+    mails: Mails, ids: list[str], *, since: str, new_since: datetime
+) -> Iterator[item_events.Event]:
     """Mails that are marked otherwise or lie elsewhere now. One that lay among the junk until now
     is new."""
     rows = Delivery.objects.filter(account_id=mails.account.id, source_id__in=ids)
@@ -109,33 +115,16 @@ def _changed(mails: Mails, ids: list[str], *, since: str, new_since: datetime) -
     for found in mails.read(ids):
         said = found.said
         if said.id not in known and said.arrived >= new_since and is_read_in(said):
-            yield f"gmail created {said.id}", _event(mails.account, "created", found)
+            yield (
+                f"gmail created {said.id}",
+                item_events.seen(mails.account, "created", found.email),
+            )
         elif is_read_in(said) or _is_thrown_away(said):
             # A mark may be set, taken off and set again: each time is another event.
             labels = " ".join(found.email.labels)
             name = f"gmail updated {said.id} {labels} since {since}"
-            yield name, _event(mails.account, "updated", found)
+            yield name, item_events.seen(mails.account, "updated", found.email)
 
 
 def _is_thrown_away(said: MessageSaid) -> bool:
     return "TRASH" in said.labels and "DRAFT" not in said.labels
-
-
-def _event(account: AccountRef, kind: Kind, about: Found | str) -> ItemEvent:
-    is_there = isinstance(about, Found)
-    data = (
-        about.email.model_dump(
-            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
-        )
-        if isinstance(about, Found)
-        else None
-    )
-    return ItemEvent(
-        kind=kind,
-        user_id=account.external_user_id,
-        source="google_mail",
-        source_id=about.email.id if isinstance(about, Found) else about,
-        content_type="email" if is_there else None,
-        data=data,
-        timestamp=timezone.now(),
-    )

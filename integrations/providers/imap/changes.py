@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -22,8 +22,8 @@ from imapclient.exceptions import (  # type: ignore[import-untyped]
 )
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.models import MailMark, MailPlace
+from integrations.providers import item_events
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Found, Mails
 
@@ -32,7 +32,6 @@ NEW_WITHIN = timedelta(days=2)
 READ_AT_ONCE = 50
 LAST_UID = 2**32 - 1  # RFC 9051, 2.3.1.1
 MOST_CHANGES = 500  # of mails that were there already; the next sync finds the others
-Kind = Literal["created", "updated", "deleted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class Looked:
     """What happened in one folder: events, each with a name of its own that is the same however
     often it is seen. Keep what is seen in one transaction with them."""
 
-    events: tuple[tuple[str, ItemEvent], ...]
+    events: tuple[item_events.Event, ...]
     mark: MailMark
     is_gone: bool = False  # the folder is, and all that it held has been seen to
 
@@ -182,7 +181,7 @@ def _is_renumbered(mails: Mails, before: MailMark) -> bool:
 
 def _arrived(
     mails: Mails, folder: str, uids: Sequence[int], *, new_since: datetime
-) -> list[tuple[str, ItemEvent]]:
+) -> list[item_events.Event]:
     """Mails with new numbers: new ones, and others that were moved here."""
     arrived = list(mails.read(folder, mails.heads_read_in(folder, uids)))
     known = frozenset(
@@ -215,7 +214,7 @@ def _marked_otherwise(mails: Mails, before: MailMark, now: MailMark) -> list[int
 
 def _changed(
     mails: Mails, before: MailMark, now: MailMark, uids: Sequence[int]
-) -> list[tuple[str, ItemEvent]]:
+) -> list[item_events.Event]:
     heads = mails.heads_read_in(now.folder, uids[-MOST_CHANGES:])
     # A mark may be set, taken off and set again: each time is another event.
     found_now = (_event(mails, "updated", found) for found in mails.read(now.folder, heads))
@@ -247,20 +246,14 @@ def _is_within(uid: int, ranges: Sequence[tuple[int, int]]) -> bool:
 
 def _missing(
     mails: Mails, before: MailMark, missing: Sequence[MailPlace]
-) -> list[tuple[str, ItemEvent]]:
+) -> list[item_events.Event]:
     events = []
     for row in missing:
         if _is_elsewhere(mails, row):
             row.lose()
             continue
-        event = ItemEvent(
-            kind="deleted",
-            user_id=mails.account.external_user_id,
-            source="imap",
-            source_id=row.mail_id,
-            timestamp=timezone.now(),
-        )
-        events.append((f"imap {before.validity} {row.uid} gone {row.mail_id}", event))
+        name = f"imap {before.validity} {row.uid} gone {row.mail_id}"
+        events.append((name, item_events.gone(mails.account, row.mail_id)))
     return events
 
 
@@ -271,18 +264,7 @@ def _is_elsewhere(mails: Mails, row: MailPlace) -> bool:
     return mails.elsewhere(row.mail_id, row.gmail_id, row.message_id) is not None
 
 
-def _event(mails: Mails, kind: Kind, found: Found) -> tuple[str, ItemEvent]:
-    email, head = found.email, found.head
-    flags = b" ".join(sorted(head.flags)).decode("ascii", "replace")
-    event = ItemEvent(
-        kind=kind,
-        user_id=mails.account.external_user_id,
-        source="imap",
-        source_id=email.id,
-        content_type="email",
-        data=email.model_dump(
-            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
-        ),
-        timestamp=timezone.now(),
-    )
-    return f"imap {mails.own.validity()} {head.uid} {kind} {flags}", event
+def _event(mails: Mails, kind: item_events.Kind, found: Found) -> item_events.Event:
+    flags = b" ".join(sorted(found.head.flags)).decode("ascii", "replace")
+    name = f"imap {mails.own.validity()} {found.head.uid} {kind} {flags}"
+    return name, item_events.seen(mails.account, kind, found.email)

@@ -8,24 +8,22 @@ twice.
 
 from collections.abc import Generator, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, Rejected
 from integrations.models import Delivery, MailState
+from integrations.providers import item_events
 from integrations.providers.jmap.answers import EmailSaid, EmailsChanged, moment
 from integrations.providers.jmap.mailboxes import NOT_READ_IN
-from integrations.providers.jmap.mails import Found, Mails, mails_of
-from integrations.providers.mailboxes.changes import Event, Looked
+from integrations.providers.jmap.mails import Mails, mails_of
+from integrations.providers.mailboxes.changes import Looked
 
 # What lay elsewhere longer than this before it came into a folder is no new mail.
 NEW_WITHIN = timedelta(days=2)
 MOST_NEW = 500  # mails that are looked at anew; the next sync finds the others
 OLDEST_FIRST = [{"property": "receivedAt", "isAscending": True}]
-Kind = Literal["created", "updated", "deleted"]
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:
@@ -52,7 +50,10 @@ def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[L
         events = [
             *_new(mails, found.created, new_since=new_since),
             *_changed(mails, found.updated, since=since, mark=mark, new_since=new_since),
-            *(_gone(account, id, since=since) for id in found.destroyed),
+            *(
+                (f"jmap gone {id} since {since}", item_events.gone(account, id))
+                for id in found.destroyed
+            ),
         ]
         yield Looked(account=account, state=found.new_state, events=tuple(events))
         since = found.new_state
@@ -70,15 +71,15 @@ def _look_anew(mails: Mails, mark: MailState, *, new_since: datetime) -> Iterato
     yield Looked(account=mails.account, state=state)
 
 
-def _new(mails: Mails, ids: Sequence[str], *, new_since: datetime) -> Iterator[Event]:
+def _new(mails: Mails, ids: Sequence[str], *, new_since: datetime) -> Iterator[item_events.Event]:
     for found in mails.read(_read_in(mails, ids)):
-        kind: Kind = "created" if found.said.received_at >= new_since else "updated"
-        yield f"jmap created {found.said.id}", _event(mails, kind, found)
+        kind: item_events.Kind = "created" if found.said.received_at >= new_since else "updated"
+        yield f"jmap created {found.said.id}", item_events.seen(mails.account, kind, found.email)
 
 
 def _changed(
     mails: Mails, ids: Sequence[str], *, since: str, mark: MailState, new_since: datetime
-) -> Iterator[Event]:
+) -> Iterator[item_events.Event]:
     """Mails that are marked otherwise or lie elsewhere now. One that lay among the junk until now
     is new."""
     known = frozenset(
@@ -90,22 +91,14 @@ def _changed(
         id, arrived = found.said.id, found.said.received_at
         is_new = id not in known and arrived >= max(mark.begun_at, new_since)
         if is_new and _is_read_in(mails, found.said):
-            yield f"jmap created {id}", _event(mails, "created", found)
+            yield f"jmap created {id}", item_events.seen(mails.account, "created", found.email)
         else:
             # A mark may be set, taken off and set again: each time is another event.
             labels = " ".join(found.email.labels)
-            yield f"jmap updated {id} {labels} since {since}", _event(mails, "updated", found)
-
-
-def _gone(account: AccountRef, email_id: str, *, since: str) -> Event:
-    event = ItemEvent(
-        kind="deleted",
-        user_id=account.external_user_id,
-        source="jmap",
-        source_id=email_id,
-        timestamp=timezone.now(),
-    )
-    return f"jmap gone {email_id} since {since}", event
+            yield (
+                f"jmap updated {id} {labels} since {since}",
+                item_events.seen(mails.account, "updated", found.email),
+            )
 
 
 def _read_in(mails: Mails, ids: Sequence[str], *, and_trash: bool = False) -> tuple[EmailSaid, ...]:
@@ -117,17 +110,3 @@ def _read_in(mails: Mails, ids: Sequence[str], *, and_trash: bool = False) -> tu
 
 def _is_read_in(mails: Mails, said: EmailSaid) -> bool:
     return bool(said.mailboxes - set(mails.mailboxes.ids(NOT_READ_IN)))
-
-
-def _event(mails: Mails, kind: Kind, found: Found) -> ItemEvent:
-    return ItemEvent(
-        kind=kind,
-        user_id=mails.account.external_user_id,
-        source="jmap",
-        source_id=found.email.id,
-        content_type="email",
-        data=found.email.model_dump(
-            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
-        ),
-        timestamp=timezone.now(),
-    )

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.models import MailState
-
-Event = tuple[str, ItemEvent]
+from integrations.providers import item_events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +14,7 @@ class Looked:
 
     account: AccountRef
     state: str
-    events: tuple[Event, ...] = ()
+    events: tuple[item_events.Event, ...] = ()
 
     def keep(self) -> None:
         MailState.objects.update_or_create(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from integrations.contracts import AccountRef
 from integrations.models import MailFolderLink, MailState
-from integrations.providers.mailboxes.changes import Event
+from integrations.providers import item_events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class Looked:
     account: AccountRef
     folder: str = ""
     link: str = ""
-    events: tuple[Event, ...] = ()
+    events: tuple[item_events.Event, ...] = ()
 
     def keep(self) -> None:
         MailState.objects.get_or_create(account_id=self.account.id, defaults={"state": "graph"})

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Event
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import CalendarMark, CalendarPlace
-from integrations.providers.calendars.changes import Kind, Looked, gone, seen
+from integrations.providers import item_events
+from integrations.providers.calendars.changes import Looked
 from integrations.providers.calendars.ids import event_id
 from integrations.providers.microsoft_calendar import events
 from integrations.providers.microsoft_calendar.answers import (
@@ -32,7 +32,7 @@ AT_ONCE = 200
 NEW_WITHIN = timedelta(days=2)
 BEHIND, AHEAD = timedelta(days=31), timedelta(days=365)
 LASTS = timedelta(days=30)
-Named = tuple[str, ItemEvent]
+Named = item_events.Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +90,11 @@ class _Look:
             if not wanted:
                 return
 
-    def _events(self, kind: Kind, said: EventSaid, version: str) -> list[Named]:
+    def _events(self, kind: item_events.Kind, said: EventSaid, version: str) -> list[Named]:
         found = events.describe(said, self.calendar, me=self.own.account.address)
         if not isinstance(found, Event):
             return []
-        return [(f"graph {version}", seen(self.own.account, kind, found))]
+        return [(f"graph {version}", item_events.seen(self.own.account, kind, found))]
 
     def _places(self, paths: list[str]) -> dict[str, CalendarPlace]:
         account = self.own.account.id
@@ -178,7 +178,7 @@ def _gone(own: Calendars, row: CalendarPlace) -> list[Named]:
     if not row.etag:
         return []
     found = [
-        (f"graph gone {row.etag}", gone(own.account, id))
+        (f"graph gone {row.etag}", item_events.gone(own.account, id))
         for id in dict.fromkeys([row.event_id, *row.parts])
     ]
     row.etag, row.parts = "", []

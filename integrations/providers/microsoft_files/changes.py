@@ -16,8 +16,8 @@ from django.utils import timezone
 from integrations.contracts import AccountRef
 from integrations.exceptions import CursorExpired
 from integrations.models import MailFolderLink, MailState
+from integrations.providers import item_events
 from integrations.providers.drives.changes import Seen, events_of
-from integrations.providers.mailboxes.changes import Event
 from integrations.providers.microsoft.changes import Looked
 from integrations.providers.microsoft_files.answers import ItemSaid, ItemsSaid
 from integrations.providers.microsoft_files.files import Files, Grants
@@ -64,7 +64,7 @@ def _look_anew(own: Files, *, since: datetime, new_since: datetime) -> Generator
 
 def _events(
     own: Files, rows: tuple[ItemSaid, ...], *, behind: str, new_since: datetime
-) -> tuple[Event, ...]:
+) -> tuple[item_events.Event, ...]:
     """Each file once, as it stands in the last of its rows."""
     latest = {one.id: one for one in rows}
     files = [one for one in latest.values() if one.is_file and one.deleted is None]

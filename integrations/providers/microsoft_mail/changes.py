@@ -8,20 +8,19 @@ and what was seen already has the same name and is not stored twice.
 
 from collections.abc import Generator, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.utils import timezone
 
 from integrations.contracts import AccountRef
-from integrations.contracts.events import ItemEvent
 from integrations.exceptions import CursorExpired, NotFound
 from integrations.models import Delivery, MailFolderLink, MailState
 from integrations.network.answers import parse
+from integrations.providers import item_events
 from integrations.providers.jmap.mailboxes import NOT_READ_IN
-from integrations.providers.mailboxes.changes import Event
 from integrations.providers.microsoft.changes import Looked
 from integrations.providers.microsoft_mail.answers import Changes
-from integrations.providers.microsoft_mail.mails import Found, Mails, mails_of
+from integrations.providers.microsoft_mail.mails import Mails, mails_of
 from integrations.providers.microsoft_mail.reader import moment
 
 # What lay elsewhere longer than this before it came into the mailbox is no new mail.
@@ -29,7 +28,6 @@ NEW_WITHIN = timedelta(days=2)
 # What is older is not read in either, and would be gone through for nothing.
 LOOKED_BACK = timedelta(days=30)
 MOST_WATCHED = 100  # folders
-Kind = Literal["created", "updated", "deleted"]
 
 
 def look(account: AccountRef, *, seen_at: datetime | None = None) -> Generator[Looked]:
@@ -73,7 +71,7 @@ def _folder(
     got = mails.session.get(path, first) if link is None else mails.session.get(link)
     while True:
         changes = parse(Changes, got)
-        events: tuple[Event, ...] = ()
+        events: tuple[item_events.Event, ...] = ()
         if new_since is not None:
             events = tuple(_events(mails, changes, since, new_since, begins=begins))
         link = mails.session.path_of(changes.delta_link) if changes.delta_link else ""
@@ -86,7 +84,7 @@ def _folder(
 
 def _events(
     mails: Mails, changes: Changes, since: str, new_since: datetime, *, begins: bool
-) -> Iterator[Event]:
+) -> Iterator[item_events.Event]:
     """Each mail once. One that is gone from its folder may lie in another: only Graph knows."""
     ids = list(dict.fromkeys(one.id for one in changes.value))
     known = frozenset(
@@ -98,34 +96,14 @@ def _events(
         try:
             said = mails.get(id)
         except NotFound:
-            yield f"graph gone {id}", _event(mails.account, "deleted", id)
+            yield f"graph gone {id}", item_events.gone(mails.account, id)
             continue
         is_in = mails.is_read_in(said)
         if is_in and id not in known and said.received_at >= new_since:
             for found in mails.read([said]):
-                yield f"graph created {id}", _event(mails.account, "created", found)
+                yield f"graph created {id}", item_events.seen(mails.account, "created", found.email)
         elif not begins and (is_in or said.folder == mails.roles.get("trash")):
             for found in mails.read([said]):
                 # A mark may be set, taken off and set again: each time is another version.
                 name = f"graph updated {id} {said.version}"
-                yield name, _event(mails.account, "updated", found)
-
-
-def _event(account: AccountRef, kind: Kind, about: Found | str) -> ItemEvent:
-    is_there = isinstance(about, Found)
-    data = (
-        about.email.model_dump(
-            mode="json", by_alias=True, exclude={"revision", "version", "updated_at"}
-        )
-        if isinstance(about, Found)
-        else None
-    )
-    return ItemEvent(
-        kind=kind,
-        user_id=account.external_user_id,
-        source="microsoft_mail",
-        source_id=about.email.id if isinstance(about, Found) else about,
-        content_type="email" if is_there else None,
-        data=data,
-        timestamp=timezone.now(),
-    )
+                yield name, item_events.seen(mails.account, "updated", found.email)

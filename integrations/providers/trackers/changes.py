@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from integrations.contracts import AccountRef, Issue
-from integrations.contracts.events import ItemEvent
 from integrations.models import IssueMark
+from integrations.providers import item_events
 from integrations.providers.trackers.reader import TrackerReader
 
 OVERLAP = timedelta(minutes=5)
@@ -27,7 +27,7 @@ class Looked:
     """Events, each with a name of its own, and how far that is. Keep the mark in one transaction
     with them."""
 
-    events: tuple[tuple[str, ItemEvent], ...]
+    events: tuple[item_events.Event, ...]
     mark: IssueMark
 
     def keep(self) -> None:
@@ -62,14 +62,6 @@ def look(account: AccountRef, reader: TrackerReader) -> Generator[Looked]:
         cursor = page.next_cursor
 
 
-def _event(account: AccountRef, issue: Issue, since: datetime) -> tuple[str, ItemEvent]:
-    found = ItemEvent(
-        kind="created" if issue.created_at >= since else "updated",
-        user_id=account.external_user_id,
-        source=account.source,
-        source_id=issue.id,
-        content_type="issue",
-        data=issue.model_dump(mode="json", exclude={"version"}),
-        timestamp=timezone.now(),
-    )
-    return f"{account.source} {issue.revision}", found
+def _event(account: AccountRef, issue: Issue, since: datetime) -> item_events.Event:
+    kind: item_events.Kind = "created" if issue.created_at >= since else "updated"
+    return f"{account.source} {issue.revision}", item_events.seen(account, kind, issue)

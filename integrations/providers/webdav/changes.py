@@ -4,17 +4,13 @@ with the one that was seen. At the first look nothing is news: a sync reads in w
 from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
-
-from django.utils import timezone
 
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
 from integrations.models import FilePlace
+from integrations.providers import item_events
 from integrations.providers.webdav import documents
 from integrations.providers.webdav.folders import File, Files
-
-Kind = Literal["created", "updated", "deleted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +18,7 @@ class Looked:
     """What happened in one folder: events, each with a name of its own that is the same however
     often it is seen. Keep what is known in one transaction with them."""
 
-    events: tuple[tuple[str, ItemEvent], ...] = ()
+    events: tuple[item_events.Event, ...] = ()
     places: tuple[FilePlace, ...] = ()
 
     def keep(self) -> None:
@@ -51,28 +47,17 @@ def _version(file: File) -> str:
     return file.etag or f"{file.changed_at.isoformat()} {file.size}"
 
 
-def _seen(own: Files, row: FilePlace, file: File) -> tuple[str, ItemEvent]:
-    kind: Kind = "updated" if row.changes else "created"
+def _seen(own: Files, row: FilePlace, file: File) -> item_events.Event:
+    kind: item_events.Kind = "updated" if row.changes else "created"
     row.etag, row.changes = _version(file), row.changes + 1
     found = documents.describe(own, row, file)
-    return _event(own, row, kind, found.model_dump(mode="json", exclude={"version"}))
+    return _named(row, item_events.seen(own.account, kind, found))
 
 
-def _removed(own: Files, row: FilePlace) -> tuple[str, ItemEvent]:
+def _removed(own: Files, row: FilePlace) -> item_events.Event:
     row.etag, row.changes = "", row.changes + 1
-    return _event(own, row, "deleted", None)
+    return _named(row, item_events.gone(own.account, row.document_id))
 
 
-def _event(
-    own: Files, row: FilePlace, kind: Kind, data: dict[str, object] | None
-) -> tuple[str, ItemEvent]:
-    found = ItemEvent(
-        kind=kind,
-        user_id=own.account.external_user_id,
-        source="webdav",
-        source_id=row.document_id,
-        content_type=None if data is None else "document",
-        data=data,
-        timestamp=timezone.now(),
-    )
-    return f"webdav {row.changes} {row.etag}", found
+def _named(row: FilePlace, event: ItemEvent) -> item_events.Event:
+    return f"webdav {row.changes} {row.etag}", event
