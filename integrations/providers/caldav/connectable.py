@@ -53,8 +53,8 @@ CONNECTABLE = Connectable(
             placeholder="https://dav.example.org",
         ),
     ),
-    note="Outlook.com takes no passwords from programs, and neither does Google for calendars: "
-    "those are connected by a sign-in at Google.",
+    note="Google and Outlook.com take no passwords from programs: their users sign in at their own "
+    "pages.",
     port_kind="calendar",
     command="connect_calendar",
     look=look,

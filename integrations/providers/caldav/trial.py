@@ -5,12 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from integrations.exceptions import (
-    ProviderError,
-    RateLimited,
-    Rejected,
-    Unavailable,
-)
+from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
 from integrations.network import services
 from integrations.ports.evidence import Ability
@@ -18,8 +13,7 @@ from integrations.providers.caldav import discovery
 from integrations.providers.caldav.discovery import Calendar
 from integrations.providers.caldav.servers import CalendarServer
 from integrations.providers.dav import trial
-from integrations.providers.dav.session import SignInRefused
-from integrations.providers.trial_slots import Slot, slots
+from integrations.providers.trial_slots import Slot
 
 REFUSED = (
     "Most providers want an app password, made in the security settings of the account there, in "
@@ -41,7 +35,15 @@ KNOWN = {
     "posteo.de": "posteo.de:8443",
     "zoho.com": "calendar.zoho.com",
 }
-NO_PASSWORDS = frozenset({"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com"})
+# Who signs in at the provider's own page.
+OWN_PAGE = {
+    "gmail.com": "Google",
+    "googlemail.com": "Google",
+    "outlook.com": "Microsoft",
+    "hotmail.com": "Microsoft",
+    "live.com": "Microsoft",
+    "msn.com": "Microsoft",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +62,10 @@ def find_urls(address: str) -> tuple[str, ...]:
     if not is_addr_spec(address) or not address.isascii():
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
-    if domain in NO_PASSWORDS:
+    if provider := OWN_PAGE.get(domain):
         raise Rejected(
-            "This provider takes no passwords from programs for calendars. Calendars at Google are "
-            "connected by themselves, at its own page; those of Outlook.com can't be yet."
+            f"{provider} takes no passwords from programs for calendars. Its users sign in at its "
+            f"own page: choose “Connect calendars at {provider}”."
         )
     if domain in KNOWN:
         return (_well_known(KNOWN[domain]),)
@@ -82,27 +84,19 @@ def read_url(text: str) -> str:
 def try_urls(urls: Sequence[str], *, user_name: str, secret: str) -> Tried:
     """Signs in at the first that is a calendar server. Raises ProviderError with a sentence for
     people. A sign-in that is refused is not tried elsewhere."""
-    last: ProviderError = Unavailable("No calendar server was found. Name it.")
-    slot = slots()
-    for url in urls:
-        try:
-            return _tried(url, user_name, secret, slot=slot)
-        except ProviderError as error:
-            found = trial.explained(url, error, refused=REFUSED, otherwise=NO_CALENDARS)
-        # What a server that is there says tells more than that another one is not.
-        if not isinstance(found, Unavailable) or isinstance(last, Unavailable):
-            last = found
-        if isinstance(last, SignInRefused | RateLimited):
-            break
-    raise last
 
+    def sign_in(url: str, slot: Slot) -> Tried:
+        session = trial.session(url, user_name=user_name, secret=secret, slot=slot)
+        server = discovery.find_server(session, url)
+        found = tuple(discovery.list_calendars(session, server))
+        return Tried(server=server, calendars=found, abilities=tuple(_abilities(server, found)))
 
-def _tried(url: str, user_name: str, secret: str, *, slot: Slot) -> Tried:
-    session = trial.session(url, user_name=user_name, secret=secret, slot=slot)
-    server = discovery.find_server(session, url)
-    calendars = discovery.list_calendars(session, server)
-    return Tried(
-        server=server, calendars=tuple(calendars), abilities=tuple(_abilities(server, calendars))
+    return trial.try_first(
+        urls,
+        sign_in,
+        none="No calendar server was found. Name it.",
+        refused=REFUSED,
+        otherwise=NO_CALENDARS,
     )
 
 

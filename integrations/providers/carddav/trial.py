@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from integrations.exceptions import ProviderError, RateLimited, Rejected, Unavailable
+from integrations.exceptions import Rejected
 from integrations.mail.addresses import is_addr_spec
 from integrations.network import services
 from integrations.ports.evidence import Ability
@@ -13,8 +13,7 @@ from integrations.providers.carddav import discovery
 from integrations.providers.carddav.discovery import Book
 from integrations.providers.carddav.servers import ContactServer
 from integrations.providers.dav import trial
-from integrations.providers.dav.session import SignInRefused
-from integrations.providers.trial_slots import Slot, slots
+from integrations.providers.trial_slots import Slot
 
 REFUSED = (
     "Most providers want an app password, made in the security settings of the account there, in "
@@ -56,7 +55,9 @@ def find_urls(address: str) -> tuple[str, ...]:
         raise Rejected("This is no mail address.")
     domain = address.rpartition("@")[2].lower()
     if domain in NO_PASSWORDS:
-        raise Rejected("This provider takes no passwords from programs for contacts.")
+        raise Rejected(
+            "This provider takes no passwords from programs for contacts. They can't be connected."
+        )
     names = (domain, f"carddav.{domain}", f"dav.{domain}", f"contacts.{domain}")
     if domain in KNOWN:
         return (_well_known(KNOWN[domain]),)
@@ -74,26 +75,20 @@ def read_url(text: str) -> str:
 def try_urls(urls: Sequence[str], *, user_name: str, secret: str) -> Tried:
     """Signs in at the first that has address books. Raises ProviderError with a sentence for
     people. A sign-in that is refused is not tried elsewhere."""
-    last: ProviderError = Unavailable("No server of address books was found. Name it.")
-    slot = slots()
-    for url in urls:
-        try:
-            return _tried(url, user_name, secret, slot=slot)
-        except ProviderError as error:
-            found = trial.explained(url, error, refused=REFUSED, otherwise=NO_BOOKS)
-        # What a server that is there says tells more than that another one is not.
-        if not isinstance(found, Unavailable) or isinstance(last, Unavailable):
-            last = found
-        if isinstance(last, SignInRefused | RateLimited):
-            break
-    raise last
 
+    def sign_in(url: str, slot: Slot) -> Tried:
+        session = trial.session(url, user_name=user_name, secret=secret, slot=slot)
+        server = discovery.find_server(session, url)
+        books = tuple(discovery.list_books(session, server))
+        return Tried(server=server, books=books, abilities=tuple(_abilities(books)))
 
-def _tried(url: str, user_name: str, secret: str, *, slot: Slot) -> Tried:
-    session = trial.session(url, user_name=user_name, secret=secret, slot=slot)
-    server = discovery.find_server(session, url)
-    books = tuple(discovery.list_books(session, server))
-    return Tried(server=server, books=books, abilities=tuple(_abilities(books)))
+    return trial.try_first(
+        urls,
+        sign_in,
+        none="No server of address books was found. Name it.",
+        refused=REFUSED,
+        otherwise=NO_BOOKS,
+    )
 
 
 def _abilities(books: Sequence[Book]) -> Iterator[Ability]:

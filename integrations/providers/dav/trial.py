@@ -1,6 +1,8 @@
 """What trials of all servers over DAV have in common: a session that ends in time, and what went
 wrong in words."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -17,7 +19,9 @@ from integrations.exceptions import (
 )
 from integrations.network import certificates
 from integrations.providers.dav.session import DavSession, Refused, SignInRefused
-from integrations.providers.trial_slots import Slot
+from integrations.providers.trial_slots import Slot, slots
+
+T = TypeVar("T")
 
 
 def session(url: str, *, user_name: str, secret: str, slot: Slot) -> DavSession:
@@ -36,6 +40,32 @@ def read_url(text: str, *, otherwise: str) -> str:
     if not host:
         raise Rejected(otherwise)
     return url
+
+
+def try_first(
+    urls: Sequence[str],
+    sign_in: Callable[[str, Slot], T],
+    *,
+    none: str,
+    refused: str,
+    otherwise: str,
+) -> T:
+    """What the first server says that lets in. Raises ProviderError with a sentence for people:
+    `none` where there is no address; the others are those of `explained`. A sign-in that is
+    refused is not tried elsewhere."""
+    last: ProviderError = Unavailable(none)
+    slot = slots()
+    for url in urls:
+        try:
+            return sign_in(url, slot)
+        except ProviderError as error:
+            found = explained(url, error, refused=refused, otherwise=otherwise)
+        # What a server that is there says tells more than that another one is not.
+        if not isinstance(found, Unavailable) or isinstance(last, Unavailable):
+            last = found
+        if isinstance(last, SignInRefused | RateLimited):
+            break
+    raise last
 
 
 def explained(url: str, error: ProviderError, *, refused: str, otherwise: str) -> ProviderError:

@@ -63,7 +63,7 @@ CONNECTABLE = Connectable(
             placeholder="smtp.example.org:465",
         ),
     ),
-    note="Outlook.com takes no passwords from programs.",
+    note="Outlook.com takes no passwords from programs: its users sign in at Microsoft's own page.",
     ports=MAIL_PORTS,
     port_kind="mail",
     command="connect_mailbox",

@@ -37,8 +37,8 @@ def find_servers(address: str) -> tuple[MailServers, ...]:
     domain = address.rpartition("@")[2].lower()
     if domain in known_servers.NO_PASSWORDS:
         raise Rejected(
-            "This provider takes no passwords from programs any more, and signing in through its "
-            "page is not built yet."
+            "Outlook.com takes no passwords from programs. Its users sign in at Microsoft's own "
+            "page: choose “Connect a mailbox at Microsoft”."
         )
     if known := known_servers.find_known(address):
         return (known,)

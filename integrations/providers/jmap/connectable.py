@@ -46,7 +46,7 @@ CONNECTABLE = Connectable(
             placeholder="https://jmap.example.org",
         ),
     ),
-    note="Outlook.com takes no passwords from programs.",
+    note="Outlook.com takes no passwords from programs: its users sign in at Microsoft's own page.",
     port_kind="mail",
     command="connect_mailbox --jmap",
     look=changes.look,

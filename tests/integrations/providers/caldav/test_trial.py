@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
+from integrations.accounts import connectables
 from integrations.credentials import credentials
 from integrations.exceptions import NotPermitted, Rejected, Unavailable
 from integrations.models import Account, Credential
@@ -110,7 +111,16 @@ def test_where_dns_says_there_are_none_or_names_another_site(
         trial.find_urls("nora@office.test")
 
 
-@pytest.mark.parametrize("address", ["maya@gmail.com", "maya", "maya@", "a b@c.de"])
+@pytest.mark.parametrize(
+    ("address", "provider"), [("maya@gmail.com", "Google"), ("maya@outlook.com", "Microsoft")]
+)
+def test_who_signs_in_at_the_providers_page_is_sent_there(address: str, provider: str) -> None:
+    title = connectables.of(f"{provider.lower()}_calendar").title
+    with pytest.raises(Rejected, match=f"own page: choose “{title}”"):
+        trial.find_urls(address)
+
+
+@pytest.mark.parametrize("address", ["maya", "maya@", "a b@c.de"])
 def test_where_there_are_none(address: str) -> None:
     with pytest.raises(Rejected):
         trial.find_urls(address)
