@@ -15,7 +15,7 @@ from agents.inbound import thread_status
 from agents.inbound.thread_status import NO_MAIL, Status
 from agents.inbound.thread_turns import ThreadTurn
 from agents.models import Turn
-from guardrails.facts.facts import SENT
+from guardrails.facts.threads import SENT
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies.thread_states import ThreadStates, find_thread_states
 from integrations.accounts.reads import mail_reader

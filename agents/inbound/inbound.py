@@ -24,7 +24,7 @@ from agents.turns.turns import MAX_ATTEMPTS, finish_turn
 from guardrails.contracts import Capability
 from guardrails.contracts.learning import PatternMatch
 from guardrails.decide.snapshot import PolicySnapshot
-from guardrails.facts.facts import SENT
+from guardrails.facts.threads import SENT
 from guardrails.gather import strangers
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader

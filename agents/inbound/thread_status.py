@@ -17,7 +17,7 @@ from audit.ledger import ids, selectors
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import executor
-from guardrails.facts.facts import SENT
+from guardrails.facts.threads import SENT
 from guardrails.gather import own_mail, own_writes
 from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.policies.thread_states import ThreadStates, find_thread_states

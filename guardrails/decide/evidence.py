@@ -1,12 +1,13 @@
 """What a decision was decided on, as the ledger keeps it, and how it is decided again. Pure.
 
-It is all that `policy.decide` looks at, and no more: never the text of an object, and of the
-provider's lists only what the policy or the arguments name.
+It is all that `policy.decide` looks at, and no more: never the text of an object, of the provider's
+lists only what the policy or the arguments name, and of a thread only what it says of the people
+whom the decision is about, so that a row does not grow with the thread.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -40,7 +41,6 @@ ORIGIN = (
 MAIL_TEXT = {"body_text", "body_html", "snippet", "attachments"}
 UNREAD: dict[str, Any] = {
     "email": MAIL_TEXT,
-    "thread": {"__all__": MAIL_TEXT},
     "document": {"content_text"},
     "event": {"description"},
     "issue": {"description"},
@@ -185,12 +185,16 @@ def _looked_up(facts: Facts) -> frozenset[str]:
 
 
 def _kept_facts(facts: Facts, request: ActionRequest, under: PolicySnapshot) -> dict[str, Any]:
+    if facts.thread is not None:
+        facts = replace(facts, thread=None, thread_summary=facts.summarised_thread)
     found: dict[str, Any] = FACTS.dump_python(facts, mode="json", exclude=UNREAD)
     named = {listed_target.external_id for listed_target in under.listed_targets}
     named |= {value for value in request.arguments.values() if isinstance(value, str)}
     for name in LISTS:
         if found[name] is not None:
             found[name] = {key: text for key, text in found[name].items() if key in named}
+    if summary := found["thread_summary"]:
+        summary["labels"] = [one for one in summary["labels"] if one in named]
     if facts.created is not None:
         found["created"] = [one for one in facts.created if one in named]
     return found

@@ -18,7 +18,7 @@ from audit.ledger.selectors import recorded
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.executor import execute
 from guardrails.facts import draft_text
-from guardrails.facts.facts import SENT
+from guardrails.facts.threads import SENT
 from guardrails.models import AssistantDraft
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email

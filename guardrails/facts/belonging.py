@@ -9,7 +9,7 @@ by the agent of its own accord does not belong.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from guardrails.facts.facts import SENT, Facts, ObjectKind, is_authenticated
+from guardrails.facts.facts import Facts, ObjectKind
 from guardrails.facts.phrases import phrase
 from guardrails.facts.targets import address_or_none
 
@@ -24,10 +24,9 @@ def let_in(facts: Facts, kind: ObjectKind | None) -> Mapping[str, frozenset[str]
     if kind == "email" and address_or_none(facts.own_address) in facts.participants:
         by_user = ((one, facts.own_address) for one in facts.written_to)
         by_others = (
-            (one, mail.sender)
-            for mail in facts.thread or ()
-            if SENT not in mail.labels and is_authenticated(mail)
-            for one in (mail.sender, *mail.to, *mail.cc)
+            (one.address, adder)
+            for one in facts.summarised_thread.people
+            for adder in one.let_in_by
         )
         return _plain((*by_user, *by_others))
     return {}

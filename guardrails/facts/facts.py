@@ -4,6 +4,7 @@ Nothing here comes from a model."""
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 from guardrails.facts import folders, mailing_lists, targets
@@ -12,6 +13,7 @@ from guardrails.facts.corrections import Correction
 from guardrails.facts.counts import Counts
 from guardrails.facts.exposure import Authorship, Reader
 from guardrails.facts.people import Directory
+from guardrails.facts.threads import ThreadSummary, is_authenticated, summarise
 from integrations.contracts import Document, Email, Event, Folder, Issue, Mailbox
 from integrations.contracts.outgoing import Draft
 from integrations.contracts.people import Correspondence
@@ -36,7 +38,6 @@ Need = Literal[
 ObjectKind = Literal["email", "document", "event", "issue", "draft", "tool"]
 CALENDAR = "calendar"  # an account has one, and no provider names it
 INBOX, TRASH = "INBOX", "TRASH"
-SENT = "SENT"  # the data service's label of mail the user sent; a stranger cannot set it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,8 @@ class Facts:
     what needs it must refuse."""
 
     email: Email | None = None
-    thread: tuple[Email, ...] | None = None
+    thread: tuple[Email, ...] | None = None  # what a person sees of it; only older evidence has it
+    thread_summary: ThreadSummary | None = None  # of the people whom the decision is about
     correspondence: Correspondence | None = None
     labels: Mapping[str, str] | None = None  # id to name, as they are at the provider now
     projects: Mapping[str, str] | None = None
@@ -93,8 +95,9 @@ class Facts:
     @property
     def thread_labels(self) -> frozenset[str]:
         """Every label that the mail or another one of its thread has."""
-        mails = [*([self.email] if self.email else []), *(self.thread or ())]
-        return frozenset(label for mail in mails for label in mail.labels)
+        return frozenset(
+            (*(self.email.labels if self.email else ()), *self.summarised_thread.labels)
+        )
 
     @property
     def mail_folders(self) -> Mapping[str, str]:
@@ -230,38 +233,37 @@ class Facts:
     def sender_authenticated(self) -> bool:
         return self.email is not None and is_authenticated(self.email)
 
+    @cached_property
+    def summarised_thread(self) -> ThreadSummary:
+        """What decides of the thread; nothing where it was not read. Where nobody said whom the
+        decision is about, everybody is in it."""
+        return self.thread_summary or summarise(self.thread or ())
+
     @property
     def participants(self) -> frozenset[str]:
         """Every plain address in the headers of the thread."""
-        return targets.plain_addresses(
-            [text for mail in self.thread or () for text in (mail.sender, *mail.to, *mail.cc)]
-        )
+        return frozenset([one.address for one in self.summarised_thread.people if one.named_in])
 
     @property
     def authenticated_participants(self) -> frozenset[str]:
         """Who provably takes part: senders that passed DMARC, and whom the user wrote to in
         this thread. Whom a stranger put into `to` or `cc` is only a claim."""
-        proved = [
-            mail.sender
-            for mail in self.thread or ()
-            if SENT not in mail.labels and is_authenticated(mail)
-        ]
-        return targets.plain_addresses(proved) | self.written_to
+        proved = [one.address for one in self.summarised_thread.people if one.proved_in]
+        return self.written_to.union(proved)
 
     @property
     def lists(self) -> frozenset[str]:
         """The addresses, in small letters, of mailing lists that the mail and its thread came
         through, and of groups that the provider or the directory knows."""
-        known = [self.email, *(self.thread or ())]
-        found = frozenset[str]().union(*(mailing_lists.posted_to(mail) for mail in known if mail))
+        found = mailing_lists.posted_to(self.email) if self.email else frozenset()
+        found |= {one.address for one in self.summarised_thread.people if one.list_in}
         groups = (*self.groups, *(self.directory.groups if self.directory else ()))
         return found | {one.lower() for one in groups}
 
     @property
     def sent_to(self) -> frozenset[str]:
         """Every plain address that mail of the thread was sent to from this mailbox."""
-        sent = [mail for mail in self.thread or () if SENT in mail.labels]
-        return targets.plain_addresses([text for mail in sent for text in (*mail.to, *mail.cc)])
+        return frozenset([one.address for one in self.summarised_thread.people if one.sent_in])
 
     @property
     def written_to(self) -> frozenset[str]:
@@ -281,7 +283,3 @@ class Facts:
             return [self.tool.id, self.tool.revision, self.tool.fingerprint]
         found = self.document or self.event or self.issue or self.draft
         return [found.id, found.revision] if found else along
-
-
-def is_authenticated(mail: Email) -> bool:
-    return mail.authentication.dmarc == "pass"

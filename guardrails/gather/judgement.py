@@ -277,6 +277,10 @@ def read_facts(
         facts = replace(facts, mailbox=reads.mail_reader(request.account).mailbox())
     reached = action.targets(arguments) + (action.implied(arguments, facts) or ())
     receivers = [target.value for target in reached if target.is_receiver]
+    if facts.thread is not None:
+        about = (*receivers, *([facts.sender] if facts.sender else []))
+        summary = facts.summarised_thread.about(about, own_address=facts.own_address)
+        facts = replace(facts, thread_summary=summary)
     known = correspondence(reader, receivers)
     facts = replace(facts, groups=groups(known))
     if "D" in SOURCES[request.origin.trigger]:

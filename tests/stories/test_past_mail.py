@@ -16,7 +16,7 @@ from agents.models import PastMail, PastRun, Turn
 from agents.past import figures, runs, work
 from agents.past.runs import AlreadyOpen, Wanted
 from audit.models import ExecutedAgentAction
-from guardrails.facts.facts import SENT
+from guardrails.facts.threads import SENT
 from guardrails.models import (
     AllowedAction,
     AllowedActionOption,

@@ -12,6 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from audit.ledger.chain import canonical_bytes
+from audit.ledger.selectors import recorded
 from guardrails.comply.replay import Replay
 from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
@@ -22,7 +24,7 @@ from tests.audit.bundle import files as bundles
 from tests.audit.bundle.files import Files
 from tests.commands import run_command
 from tests.guardrails.approvals import ask, confirm
-from tests.guardrails.office import Office, webhook
+from tests.guardrails.office import Office, mail_to, webhook
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
@@ -98,6 +100,62 @@ def test_what_was_changed_while_it_was_held_follows_with_its_question(office: Of
 
     assert (told, replay.agreed) == ([], 3)  # held, asked, done
     assert len(office.calls()) == 1
+
+
+def test_a_row_does_not_grow_with_its_thread(office: Office, tmp_path: Path) -> None:
+    """500 mails of 100 people, each to four of them, as the ledger keeps what was decided."""
+    people = [f"person{at:02}@client.com" for at in range(100)]
+    office.permit("send_email", conditions=[{"kind": "thread", "min_messages": 500}])
+    office.permit("draft", conditions=[{"kind": "thread", "min_messages": 501}])
+    for receiver in people[:2]:
+        office.list_target("send_email", "recipient", receiver)
+        office.list_target("draft", "recipient", receiver)
+    mails = [
+        mail_to(
+            office.mailbox.address,
+            **{"from": people[at % 100]},
+            id=f"mail-{at:03}",
+            thread_id="thread-1",
+            to=[office.mailbox.address, *(people[(at + more) % 100] for more in (1, 3, 7))],
+        )
+        for at in range(500)
+    ]
+    body = {"items": mails, "notify": False}
+    office.control("POST", f"/users/{office.user_id}/emails", body)
+    typed = Origin(
+        trigger="chat", turn_id="turn-1", user_words=f"Answer mail-499 to {people[0]}: yes."
+    )
+    answer = {"to": people[:2], "reply_to_id": "mail-499", "subject": "Re", "body": "Yes."}
+
+    refused = execute(office.request("draft", answer, origin=typed))
+    done = execute(office.request("send_email", answer, origin=typed))
+
+    assert (done.status, refused.status) == ("succeeded", "refused")
+    attempt, block = recorded(done.action_id)[0], recorded(refused.action_id)[0]
+    assert (attempt.decision, attempt.decision_reason) == ("allowed", "allowed")
+    assert (block.decision, block.decision_reason) == ("blocked", "condition_failed")
+    assert block.payload["sentence"].endswith("The thread has 500 mails; 501 are required.")
+    summary = attempt.payload["decided_on"]["facts"]["thread_summary"]
+    assert [(one["address"], one["adders"]) for one in summary["people"]] == [
+        (people[0], 4),
+        (people[1], 4),
+        (people[99], 4),  # who sent the mail that is answered
+        (office.mailbox.address, 100),
+    ]
+    assert attempt.payload["decision"]["provenance"] == {
+        "to[0]": "U",
+        "to[1]": "A",
+        "reply_to_id": "U",
+        "subject": "X",
+        "body": "X",
+    }
+    assert len(canonical_bytes(attempt.payload)) < 5_000
+    assert len(canonical_bytes(block.payload)) < 5_000
+    sealed.seal(office.organisation.id)
+    data = bundles.make(office.organisation.id)
+    assert bundles.check(tmp_path, data, sealed.key(office.organisation.id)) == 0
+    told, replay = replayed(data)
+    assert (told, replay.agreed) == ([], 2)
 
 
 def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:

@@ -28,10 +28,11 @@ class Thread(Condition):
         return isinstance(other, Thread) and self.min_messages >= other.min_messages
 
     def judge(self, context: Context) -> Check:
-        thread = context.facts.thread
-        if thread is None:
+        facts = context.facts
+        if facts.thread is None and facts.thread_summary is None:
             return self.check(False, "The mail's thread is not known.")
+        mails = facts.summarised_thread.mails
         return self.check(
-            len(thread) >= self.min_messages,
-            f"The thread has {len(thread)} mails; {self.min_messages} are required.",
+            mails >= self.min_messages,
+            f"The thread has {mails} mails; {self.min_messages} are required.",
         )
