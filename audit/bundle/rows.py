@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.db import connections
 from audit.bundle.ahead import read_ahead
 from audit.bundle.spool import Spool
 from audit.bundle.verify import artifacts_in
+from audit.formats.stored import fitting
 from audit.ledger import chain, policies, vault
 from audit.ledger.keys import tenant_key
 from audit.ledger.lines import LINE
@@ -47,6 +49,14 @@ SELECT a.id, p.salt, p.body, p.box, {vault.PLACE}, f.created
 ) f ON true
 {CHOSEN} ORDER BY l.leaf_index
 """  # noqa: S608  # the names are this module's own
+# How large each payload is, without reading it.
+SIZES = """
+SELECT array_agg(coalesce(octet_length(p.box), octet_length(p.body), 0) ORDER BY l.leaf_index)
+FROM audit_leaf l LEFT JOIN LATERAL (
+    SELECT box, body FROM audit_payload WHERE action_id = l.action_id AND row_id = l.row_id OFFSET 0
+) p ON true
+WHERE l.tenant_id = %s AND l.leaf_index = ANY(%s)
+"""
 LEAVES = """
 SELECT string_agg(hash, ''::bytea ORDER BY leaf_index) FROM audit_leaf
 WHERE tenant_id = %s AND leaf_index = ANY(%s)
@@ -102,7 +112,12 @@ class SealedRows:
             yield b"".join(lines)
 
     def contents(self) -> Iterator[Iterator[Content]]:
-        for found in self.fetched(CONTENTS):
+        """Page by page, each as long as `audit.formats.stored` makes one."""
+        ends = list(self.ends())
+        pages = (
+            [self.tenant_id, list(self.places[start:end])] for start, end in pairwise([0, *ends])
+        )
+        for found in read_ahead(connections[LEDGER], CONTENTS, pages):
             key = vault.keys.for_reading(self.tenant_id)
             yield (
                 (row_id, *opened(key, salt, body, box, place), created)
@@ -127,6 +142,16 @@ class SealedRows:
     def pages(self) -> Iterator[list[int]]:
         for start in range(0, len(self.places), PAGE):
             yield list(self.places[start : start + PAGE])
+
+    def ends(self) -> Iterator[int]:
+        """Behind how many of the places each page of payloads ends."""
+        end = 0
+        for page, ((found,),) in zip(self.pages(), self.fetched(SIZES), strict=True):
+            sizes = [*(found or ()), *[0] * len(page)][: len(page)]  # a leaf may be missing
+            while sizes:
+                number = fitting(sizes)
+                end, sizes = end + number, sizes[number:]
+                yield end
 
     def fetched(self, query: str) -> Iterator[list[Any]]:
         """What the query finds of each page."""

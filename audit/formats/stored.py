@@ -1,7 +1,7 @@
 """Rows of the ledger as the texts that are stored, without making objects of them."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -121,13 +121,22 @@ def encoded(
 
 def split(rows: list[bytes], text: Text) -> tuple[list[bytes], list[bytes]]:
     """The rows whose payloads are a page, one at least, and those behind them."""
-    delimiter, held = text.delimiter.encode(), 0
-    for number, message in enumerate(rows):
-        size = message.split(delimiter, 6)[5]
-        held += int(size) if size.isdigit() else 0  # an erased one has none
+    delimiter = text.delimiter.encode()
+    sizes = (message.split(delimiter, 6)[5] for message in rows)
+    number = fitting(int(size) if size.isdigit() else 0 for size in sizes)  # an erased one has none
+    return rows[:number], rows[number:]
+
+
+def fitting(sizes: Iterable[int]) -> int:
+    """How many of the payloads of these sizes in bytes are one page: all that fit, one at least
+    where there are any."""
+    held = number = 0
+    for size in sizes:
+        held += size
         if held > PAGE_BYTES and number:
-            return rows[:number], rows[number:]
-    return rows, []
+            break
+        number += 1
+    return number
 
 
 def behind(rows: queries.Rows, page: list[bytes], rest: list[bytes], text: Text) -> tuple[str, ...]:

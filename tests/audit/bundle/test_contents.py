@@ -14,11 +14,12 @@ from audit.bundle import ahead, archive, contents, rows
 from audit.bundle.contents import Bundle
 from audit.bundle.extent import NothingSealed
 from audit.contracts import Artifact, Filters
+from audit.formats import stored
 from audit.ledger import chain, ledger, selectors
 from audit.models import Checkpoint, ExecutedAgentAction, Leaf
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
-from tests.audit.entries import entry
+from tests.audit.entries import append_action, entry
 from tests.commands import run_command
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -122,7 +123,36 @@ def test_rows_are_read_page_by_page(tenant_id: UUID, monkeypatch: pytest.MonkeyP
     paged = bundles.unpack(bundles.make(tenant_id))
     for part in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
         assert paged[part] == whole[part]
-    assert asked == {rows.LINES: 4, rows.LEAVES: 4, rows.CONTENTS: 4}
+    assert asked == {rows.LINES: 4, rows.LEAVES: 4, rows.SIZES: 4, rows.CONTENTS: 4}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([""] * 10, [20]),
+        (["é" * 10_000] * 9, [4, 4, 4, 4, 2]),
+        ([""] * 4 + ["é" * 10_000] * 5, [12, 4, 2]),
+        (["é" * 60_000] * 2, [1, 1, 1, 1]),
+    ],
+    ids=["small rows", "rows of 20 KB", "large behind small", "rows larger than a page"],
+)
+def test_a_page_has_as_many_rows_as_its_bytes_permit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: list[str], expected: list[int]
+) -> None:
+    tenant_id = uuid4()
+    for text in texts:
+        append_action(tenant_id=tenant_id, payload={"text": text})
+    sealed.seal(tenant_id)
+    whole = bundles.unpack(bundles.make(tenant_id))
+
+    monkeypatch.setattr(stored, "PAGE_BYTES", 100_000)
+    found = rows.SealedRows(tenant_id, range(2 * len(texts)))
+    assert [len(list(page)) for page in found.contents()] == expected
+
+    paged = bundles.make(tenant_id)
+    for part in ("ledger.jsonl", "payloads.jsonl", "artifacts.jsonl"):
+        assert bundles.unpack(paged)[part] == whole[part]
+    assert bundles.check(tmp_path, paged, sealed.key(tenant_id)) == 0
 
 
 def test_what_an_action_created_is_named_for_any_ids(tmp_path: Path) -> None:
