@@ -4,13 +4,15 @@ with its OpenID extension. It asks for PKCE with S256 and a nonce, and takes a c
     with running_oidc() as provider:
         answer = provider.agree(page)  # what the browser comes back with
 
-What it must never do by itself, tests make it do: `forge` gets the claims of the next ID tokens and
-returns the token that is sent in place of the right one.
+In a browser the person agrees, or does not, at its page `/authorize`. What it must never do by
+itself, tests make it do: `forge` gets the claims of the next ID tokens and returns the token that
+is sent in place of the right one.
 """
 
 import contextlib
 import hashlib
 import hmac
+import html
 import json
 import tempfile
 import time
@@ -32,13 +34,14 @@ from joserfc.util import urlsafe_b64encode
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from tests.imap_server import certificate
 from tests.sandbox_server import serving
 
 CLIENT_ID, CLIENT_SECRET = "remit", "oidc-client-secret"
+CONSENT = "Log in to remit"  # its page says so
 REDIRECT = "http://testserver/accounts/oidc/finish/"
 Claims = dict[str, Any]
 
@@ -48,6 +51,9 @@ def new_key(name: str) -> RSAKey:
 
 
 class _Client(ClientMixin):  # type: ignore[misc]  # untyped
+    def __init__(self, redirect: str) -> None:
+        self.redirect = redirect
+
     def get_client_id(self) -> str:
         return CLIENT_ID
 
@@ -55,7 +61,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # untyped
         return scope
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return redirect_uri == REDIRECT
+        return redirect_uri == self.redirect
 
     def check_client_secret(self, client_secret: str) -> bool:
         return client_secret == CLIENT_SECRET
@@ -111,13 +117,19 @@ class _Asked(OAuth2Request):  # type: ignore[misc]  # untyped
         return self._given if self.method == "POST" else {}
 
 
+def _authorization(page: str) -> _Asked:
+    return _Asked("GET", page, dict(parse_qsl(urlsplit(page).query)), {})
+
+
 @dataclass(kw_only=True)
 class OidcProvider:
     """`person` are the claims about who logs in; `described` is added to what the provider says of
-    itself. While `is_down` every answer is a 503. `requests` counts them by path."""
+    itself; `redirect` is the one address that people are sent back to. While `is_down` every answer
+    is a 503. `requests` counts them by path."""
 
     origin: str = ""
     trusted: Path = Path()
+    redirect: str = REDIRECT
     key: RSAKey = field(default_factory=lambda: new_key("first"))
     person: Claims = field(default_factory=dict)
     described: Claims = field(default_factory=dict)
@@ -128,15 +140,35 @@ class OidcProvider:
 
     def reset(self) -> None:
         self.person, self.described, self.codes, self.requests = {}, {}, {}, []
-        self.forge, self.is_down = None, False
+        self.forge, self.is_down, self.redirect = None, False, REDIRECT
 
     def agree(self, page: str) -> dict[str, str]:
         """The person agrees at the page; the parameters that they come back with."""
-        server = _Server(self)
-        asked = _Asked("GET", page, dict(parse_qsl(urlsplit(page).query)), {})
+        return dict(parse_qsl(urlsplit(self._decide(page, "person")).query))
+
+    def _decide(self, page: str, person: str | None) -> str:
+        """Where the browser is sent; nobody: who did not agree."""
+        server, asked = _Server(self), _authorization(page)
         grant = server.get_consent_grant(asked, end_user="person")
-        _, _, headers = server.create_authorization_response(asked, "person", grant=grant)
-        return dict(parse_qsl(urlsplit(dict(headers)["Location"]).query))
+        _, _, headers = server.create_authorization_response(asked, person, grant=grant)
+        return str(dict(headers)["Location"])
+
+    def _consent(self, request: Request) -> Response:
+        """What it asks of who came, and where it sends who has answered."""
+        page = str(request.url)
+        if request.method == "POST":
+            agreed = dict(parse_qsl(request.state.body.decode())).get("agree") == "yes"
+            where = self._decide(page, "person" if agreed else None)
+            return Response(status_code=303, headers={"Location": where})
+        asked = _authorization(page)
+        _Server(self).get_consent_grant(asked, end_user="person")
+        wanted = html.escape(asked.payload.scope)
+        return HTMLResponse(
+            f"<!doctype html><title>{CONSENT}</title><h1>{CONSENT}</h1>"
+            f"<p>It asks for: {wanted}</p><form method=post>"
+            "<button name=agree value=yes>Agree</button>"
+            "<button name=agree value=no>Refuse</button></form>"
+        )
 
     def sign(self, claims: Claims, *, key: Any = None, **header: str) -> str:
         header = {"alg": "RS256", "kid": "first", **header}
@@ -147,6 +179,8 @@ class OidcProvider:
         self.requests.append(path)
         if self.is_down:
             return Response(status_code=503)
+        if path == "/authorize":
+            return self._consent(request)
         if path == "/jwks":
             return JSONResponse(KeySet([self.key]).as_dict(private=False))
         if path == "/token":
@@ -179,7 +213,7 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # untyped
         self.register_grant(_CodeGrant, [_Challenge(required=True), _OpenId(require_nonce=True)])
 
     def query_client(self, client_id: str) -> _Client | None:
-        return _Client() if client_id == CLIENT_ID else None
+        return _Client(self.world.redirect) if client_id == CLIENT_ID else None
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
         pass
