@@ -17,10 +17,20 @@ class ConversationRow(serializers.ModelSerializer[Conversation]):
     waits_for_person = serializers.BooleanField(
         help_text="It was handed to a person, who has not finished it."
     )
+    waits_for_decision = serializers.BooleanField(
+        help_text="An action in it waits for a yes or no: see `/api/v1/questions`."
+    )
 
     class Meta:
         model = Conversation
-        fields = ["id", "title", "waits_for_person", "created_at", "updated_at"]
+        fields = [
+            "id",
+            "title",
+            "waits_for_person",
+            "waits_for_decision",
+            "created_at",
+            "updated_at",
+        ]
 
 
 class MadeCall(serializers.Serializer[Any]):

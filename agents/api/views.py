@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core import signing
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
@@ -37,9 +38,10 @@ from agents.turns.responses import build_response, build_task
 from agents.turns.roster import AGENTS
 from agents.turns.streams import SALT
 from agents.turns.work import load_work, with_tool_messages
+from guardrails.approve import questions
 from guardrails.approve.cards import list_cards
 from guardrails.policies import stopped
-from integrations.web.authentication import Caller, HasScope, caller_for, caller_of
+from integrations.web.authentication import Caller, HasScope, LacksScope, caller_for, caller_of
 from integrations.web.cursors import page
 from integrations.web.idempotency import ApiView
 
@@ -58,9 +60,7 @@ def start(request: Request, data: Mapping[str, Any], *, queued: bool) -> UUID:
     decisions = decisions_in(data)
     if decisions:
         if MAY_DECIDE not in auth.scopes:
-            raise exceptions.PermissionDenied(
-                f"This token or login lacks the scope “{MAY_DECIDE}”: it may chat, not decide."
-            )
+            raise LacksScope(MAY_DECIDE)
         ids = [UUID(decision["id"]) for decision in decisions]
         known = list_cards(
             organisation_id=auth.organisation_id, external_user_id=data["user_id"], ids=ids
@@ -196,9 +196,20 @@ class ConversationsView(ApiView):
         auth = caller_for(request, user_id)
         rows = Conversation.objects.filter(
             organisation_id=auth.organisation_id, external_user_id=user_id
-        ).annotate(waits_for_person=escalations.waits_in_conversation())
+        ).annotate(
+            waits_for_person=escalations.waits_in_conversation(),
+            waits_for_decision=_waits_for_decision(auth.organisation_id, user_id),
+        )
         items, after = page(rows, chosen, by="updated_at")
         return Response(ConversationPage({"items": items, "next_cursor": after}).data)
+
+
+def _waits_for_decision(organisation_id: UUID, user_id: str) -> Exists:
+    """Whether an action of a conversation, the outer query's row, waits for a yes or no."""
+    waiting = questions.list_waiting_turns(
+        organisation_id=organisation_id, external_user_id=user_id
+    )
+    return Exists(Turn.objects.filter(conversation=OuterRef("pk"), id__in=waiting))
 
 
 class ConversationView(ApiView):

@@ -114,6 +114,7 @@ WORDS = (
     "pending",
     "somebody's words",
     "waits for a person",
+    "waits for a yes or no",
     "“%(mail)s” to %(user)s: %(state)s.",
 )
 # What an agent in a chat is seen to use, and which agent that is.

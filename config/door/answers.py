@@ -1,16 +1,45 @@
 """Answers of the door itself, in the shape of every other error."""
 
 import json
+from collections.abc import Mapping
 
-from config.door.lifespan import Send
+from django.utils.translation import gettext, gettext_noop
+
+from config.door.lifespan import Scope, Send
+from integrations.web.languages import first_spoken, speaking
 from integrations.web.problems import MEDIA_TYPE, problem
 
+TOO_LARGE = gettext_noop("The request body is too large.")
+NO_ROOM = gettext_noop("There is no room for large requests now. Come again.")
+WHO_ARE_YOU = gettext_noop(
+    "Say who you are: a body over %(bytes)s bytes is only read with a token, a session, or the "
+    "headers of a webhook's signature."
+)
+TOO_MUCH_WAITS = gettext_noop("Too much work waits already. Come again.")
+TOO_MANY_AT_ONCE = gettext_noop("Too many of these requests are worked on. Come again.")
+TOO_OFTEN = gettext_noop("Too many requests come from this address. Come again.")
 
-async def refuse(send: Send, status: int, code: str, sentence: str, *, wait: int = 0) -> None:
-    """One error, after which the connection is closed: the rest of the request may be missing.
-    `wait`: after how many seconds to come again."""
-    body = json.dumps(problem(status, code, sentence)).encode()
+
+async def refuse(
+    scope: Scope,
+    send: Send,
+    status: int,
+    code: str,
+    sentence: str,
+    *,
+    wait: int = 0,
+    values: Mapping[str, object] | None = None,
+) -> None:
+    """One error in the language that the request asks for, after which the connection is closed:
+    the rest of the request may be missing. `sentence` is one of these, with its `values`; `wait`:
+    after how many seconds to come again."""
+    language = first_spoken(dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1"))
+    with speaking(language):
+        said = gettext(sentence) % values if values else gettext(sentence)
+        body = json.dumps(problem(status, code, said)).encode()
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
+    headers.append((b"content-language", (language or "en").encode()))
+    headers.append((b"vary", b"Accept-Language"))
     headers.append((b"content-length", str(len(body)).encode()))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

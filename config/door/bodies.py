@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from config.door.answers import refuse
+from config.door.answers import NO_ROOM, TOO_LARGE, WHO_ARE_YOU, refuse
 from config.door.lifespan import App, Message, Receive, Scope, Send
 
 IsKnown = Callable[[Scope], Awaitable[bool]]
@@ -64,17 +64,14 @@ def with_bodies(app: App, *, sizes: Sizes, is_known: IsKnown) -> App:
             return
         size = announced_size(dict(scope["headers"]))
         if size is not None and size > sizes.most:
-            await refuse(send, 413, "too_large", "The request body is too large.")
+            await refuse(scope, send, 413, "too_large", TOO_LARGE)
             return
         address = scope["client"][0] if scope.get("client") else ""
         if size is not None and size <= sizes.unknown:
             await _pass(app, scope, receive, send, Reading(sizes, None, address))
         elif not await is_known(scope):
-            sentence = (
-                f"Say who you are: a body over {sizes.unknown} bytes is only read with a token, "
-                "a session, or the headers of a webhook's signature."
-            )
-            await refuse(send, 401, "not_known", sentence)
+            values = {"bytes": sizes.unknown}
+            await refuse(scope, send, 401, "not_known", WHO_ARE_YOU, values=values)
         else:
             await _pass(app, scope, receive, send, Reading(sizes, room, address))
 
@@ -104,9 +101,9 @@ class Reading:
         """Keep a part; why not, for `refuse`, otherwise."""
         size = len(message.get("body", b""))
         if self._size + size > self._most:
-            return 413, "too_large", "The request body is too large.", 0
+            return 413, "too_large", TOO_LARGE, 0
         if self._room and not self._room.take(size, self._address):
-            return 503, "no_room", "There is no room for large requests now. Come again.", 2
+            return 503, "no_room", NO_ROOM, 2
         self._size += size
         self.messages.append(message)
         return None
@@ -124,7 +121,7 @@ async def _pass(app: App, scope: Scope, receive: Receive, send: Send, reading: R
                 return  # the sender is gone
             if refusal := reading.add(message):
                 status, code, sentence, wait = refusal
-                await refuse(send, status, code, sentence, wait=wait)
+                await refuse(scope, send, status, code, sentence, wait=wait)
                 return
             if not message.get("more_body", False):
                 break

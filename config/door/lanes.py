@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from config.door.answers import refuse
+from config.door.answers import TOO_MANY_AT_ONCE, TOO_MUCH_WAITS, refuse
 from config.door.lifespan import App, Receive, Scope, Send
 
 IsFull = Callable[[], Awaitable[bool]]
@@ -69,14 +69,12 @@ def with_lanes(app: App, *, lanes: tuple[Lane, ...]) -> App:
             await app(scope, receive, send)
             return
         if await lane.is_full():
-            sentence = "Too much work waits already. Come again."
-            await refuse(send, 503, "queue_full", sentence, wait=lane.long_wait)
+            await refuse(scope, send, 503, "queue_full", TOO_MUCH_WAITS, wait=lane.long_wait)
             return
         loop = asyncio.get_running_loop()
         mine = places[lane].setdefault(loop, Places(asyncio.Semaphore(lane.at_once)))
         if not await _enter(mine, lane):
-            sentence = "Too many of these requests are worked on. Come again."
-            await refuse(send, 503, "busy", sentence, wait=lane.short_wait)
+            await refuse(scope, send, 503, "busy", TOO_MANY_AT_ONCE, wait=lane.short_wait)
             return
         try:
             await app(scope, receive, send)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from time import monotonic
 
-from config.door.answers import refuse
+from config.door.answers import TOO_OFTEN, refuse
 from config.door.connections import group
 from config.door.lifespan import App, Receive, Scope, Send
 
@@ -50,8 +50,7 @@ def with_rates(app: App, *, rate: Rate) -> App:
         is_free = scope["type"] != "http" or not address or scope["path"] in ALWAYS
         wait = 0.0 if is_free else buckets.take(address, now=monotonic())
         if wait:
-            sentence = "Too many requests come from this address. Come again."
-            await refuse(send, 429, "throttled", sentence, wait=ceil(wait))
+            await refuse(scope, send, 429, "throttled", TOO_OFTEN, wait=ceil(wait))
             return
         await app(scope, receive, send)
 

@@ -6,6 +6,7 @@ Its `detail` is a sentence for people; what broke goes to the log only.
 import logging
 import sys
 from collections.abc import Mapping
+from json import JSONDecodeError
 from math import ceil
 from typing import IO, Any, TypeVar
 
@@ -28,7 +29,7 @@ from guardrails.facts.phrases import Phrase
 from integrations.database import trouble
 from integrations.models.preferences import load_preferences
 from integrations.network import strict_json
-from integrations.web.authentication import Caller
+from integrations.web.authentication import Caller, LacksScope
 from integrations.web.languages import asked_for, language_for, speaking, spoken
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
@@ -37,6 +38,23 @@ AnyAnswer = TypeVar("AnyAnswer", bound=HttpResponse)
 BROKEN = gettext_noop("Something broke on our side. It is in the log.")
 NOT_UNDERSTOOD = gettext_noop("The request could not be understood.")
 NO_PAGE = gettext_noop("There is no such page.")
+CUT_JSON = gettext_noop(
+    "The body is not a valid JSON object: "
+    "it cannot be read from line %(line)s, column %(column)s on."
+)
+ODD_JSON = gettext_noop("The body is not a valid JSON object: %(reason)s.")
+# By what `strict_json` says.
+NOT_JSON = {
+    "a key is there twice": gettext_noop(
+        "The body is not a valid JSON object: a key is there twice."
+    ),
+    "it is nested too deeply": gettext_noop(
+        "The body is not a valid JSON object: it is nested too deeply."
+    ),
+    "it must be an object": gettext_noop(
+        "The body is not a valid JSON object: it must be an object."
+    ),
+}
 OLD_PAGE = gettext_noop("This page is too old. Go back, load it again, and try it again.")
 
 
@@ -44,6 +62,17 @@ class TooLarge(exceptions.APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "The request body is too large."
     default_code = "too_large"
+
+
+class NotJson(exceptions.ParseError):
+    """A body that is no JSON object. `template` and `values`: how it is said."""
+
+    def __init__(self, reason: ValueError) -> None:
+        self.template, self.values = NOT_JSON.get(str(reason), ODD_JSON), {"reason": str(reason)}
+        if isinstance(reason, JSONDecodeError):
+            self.template = CUT_JSON
+            self.values = {"line": str(reason.lineno), "column": str(reason.colno)}
+        super().__init__(self.template % self.values)
 
 
 class StrictJSONParser(JSONParser):
@@ -61,7 +90,7 @@ class StrictJSONParser(JSONParser):
         try:
             return strict_json.load_object(raw)
         except ValueError as error:
-            raise exceptions.ParseError(f"The body is not a valid JSON object: {error}.") from error
+            raise NotJson(error) from error
 
 
 def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
@@ -74,7 +103,7 @@ def respond(error: Exception, context: Mapping[str, Any]) -> Response | None:
             wait = {"Retry-After": str(found.wait)}
             return _problem(503, found.code, found.sentence, headers=wait)
     with speaking(_language_of(context["request"])):
-        return _describe(error)
+        return _describe(error, context["request"])
 
 
 def _language_of(request: Request) -> str:
@@ -89,7 +118,7 @@ def _language_of(request: Request) -> str:
     return language_for(request)
 
 
-def _describe(error: Exception) -> Response | None:
+def _describe(error: Exception, request: Request) -> Response | None:
     if isinstance(error, Http404):
         error = exceptions.NotFound(refusals.NOTHING_HERE)
     if isinstance(error, RequestDataTooBig):
@@ -111,13 +140,21 @@ def _describe(error: Exception) -> Response | None:
         return _problem(error.status_code, "invalid", sentence, fields=fields)
     code = error.get_codes()
     name = code if isinstance(code, str) else "bad_request"
-    said = _say(error)
+    said = _say(error, request)
     return _problem(error.status_code, name, str(error.detail), said=said, headers=headers)
 
 
-def _say(error: Exception) -> str:
-    """What was refused by a line that remembers how it was made, with its values, in the language
-    that is spoken; empty for all else."""
+def _say(error: exceptions.APIException, request: Request) -> str:
+    """What holds a value, in the language that is spoken: made again from its template, or by what
+    raised it. Empty for all else."""
+    if isinstance(error, LacksScope | NotJson):
+        return gettext(error.template) % error.values
+    if isinstance(error, exceptions.Throttled):
+        return str(exceptions.Throttled(getattr(error, "wait", None)).detail)
+    if isinstance(error, exceptions.MethodNotAllowed):
+        return str(exceptions.MethodNotAllowed(str(request.method)).detail)
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return str(exceptions.UnsupportedMediaType(request.content_type).detail)
     because = error.__cause__.args if error.__cause__ else ()
     return speaking_lines.spoken(because[0]) if because and isinstance(because[0], Phrase) else ""
 

@@ -1,5 +1,6 @@
-"""What the API refuses with that has a translation, as it is raised: in English. What is not here,
-and whatever holds a value, stays English in every language. Clients go by `code`."""
+"""What the API refuses with that has a translation, as it is raised: in English. What is neither
+here nor made from a template (`config.rest.errors`) stays English in every language. Clients go by
+`code`."""
 
 NOTHING_HERE = "There is nothing here for you under this id."
 SENTENCES = (
@@ -14,13 +15,16 @@ SENTENCES = (
     "It was decided already, or a newer version is published.",
     "It was not tried on past mail yet. That takes about a minute.",
     "Name a day since 1970.",
+    "No mail that was read in fits. Choose others, or read the account in.",
     "No question is open that offers this.",
     "Only staff may use the API with a session.",
     "Say for which user.",
     "Set up a second factor in the admin first.",
     "The database does not answer now. Come again.",
+    "The last message of this session is still being worked on. Try again soon.",
     "The request body is too large.",
     "The request is not valid.",
+    "The run is in another state by now. Read it again.",
     "There is no space left to keep this. Come again.",
     "There is no such account.",
     "There is no such action.",
@@ -33,10 +37,14 @@ SENTENCES = (
     "There is no such state.",
     "There is no such turn.",
     "There is no such user.",
+    "This account has a run that is not over. Stop it first.",
     "This day is before the first one.",
     "This field is unknown.",
     "This token does not cover that user.",
     "This token is unknown, expired or revoked.",
+    "This user has connected no account.",
+    "This user has connected no such account.",
     "This user has no such mailbox.",
+    "This was decided differently.",
     "Write a message.",
 )

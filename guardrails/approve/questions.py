@@ -15,6 +15,18 @@ from guardrails.approve.cards import list_cards
 from guardrails.approve.speaking import fill
 from guardrails.contracts.cards import ApprovalCard, QuestionCard
 from guardrails.facts.phrases import phrase
+from guardrails.models import Approval
+
+
+def list_waiting_turns(*, organisation_id: UUID, external_user_id: str) -> frozenset[str]:
+    """The turns of which something waits for a yes or no on this user's behalf. One query; how many
+    may wait is limited."""
+    rows = Approval.objects.filter(
+        organisation_id=organisation_id,
+        external_user_id=external_user_id,
+        state=Approval.State.PENDING,
+    ).exclude(turn_id="")
+    return frozenset(rows.order_by().values_list("turn_id", flat=True).distinct())
 
 
 def group(cards: Iterable[ApprovalCard]) -> tuple[QuestionCard, ...]:

@@ -9,9 +9,15 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
+from rest_framework.exceptions import (
+    AuthenticationFailed,
+    NotAuthenticated,
+    NotFound,
+    PermissionDenied,
+)
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
@@ -181,15 +187,29 @@ class TokenThrottle(SimpleRateThrottle):
         return f"throttle:{request.auth.organisation_id}:{request.auth.throttle_key}"
 
 
+class LacksScope(PermissionDenied):
+    """Who calls is known, and may not do this. `template` and `values`: how it is said."""
+
+    template = gettext_noop("This token or login lacks the scope “%(scope)s”.")
+
+    def __init__(self, scope: str) -> None:
+        self.values = {"scope": scope}
+        super().__init__(self.template % self.values)
+
+
 def HasScope(scope: str) -> type[BasePermission]:  # noqa: N802  # makes a class
     """For `permission_classes`: the caller holds `scope`."""
 
     class Scoped(BasePermission):
-        message = f"This token or login lacks the scope “{scope}”."
         needs = scope  # said in the schema of the API (integrations.web.schema)
 
         def has_permission(self, request: Request, view: "APIView") -> bool:
-            return isinstance(request.auth, Caller) and scope in request.auth.scopes
+            """False for who is nobody. Raises LacksScope."""
+            if not isinstance(request.auth, Caller):
+                return False
+            if scope not in request.auth.scopes:
+                raise LacksScope(scope)
+            return True
 
     return Scoped
 

@@ -22,10 +22,15 @@ def speaking(tag: str) -> AbstractContextManager[None]:
     return translation.override(spoken(tag) or "en")
 
 
-def asked_for(request: HttpRequest) -> str:
-    """The first language of the request's Accept-Language that Remit speaks; empty: none."""
-    tags = parse_accept_lang_header(request.headers.get("Accept-Language", "").lower())
+def first_spoken(accepted: str) -> str:
+    """The first language of an Accept-Language header that Remit speaks; empty: none."""
+    tags = parse_accept_lang_header(accepted.lower())
     return next((found for tag, _ in tags if (found := spoken(tag))), "")
+
+
+def asked_for(request: HttpRequest) -> str:
+    """The first language that the request asks for and Remit speaks; empty: none."""
+    return first_spoken(request.headers.get("Accept-Language", ""))
 
 
 def language_for(request: HttpRequest) -> str:

@@ -85,6 +85,38 @@ def test_words_that_name_another_action_than_what_waits_confirm_nothing(office: 
     assert len(right["completed_actions"]) == 2
 
 
+def test_a_conversation_waits_for_a_decision_until_somebody_has_decided(office: Office) -> None:
+    maya = Frontend(office)
+
+    def waits() -> dict[str, tuple[bool, bool]]:
+        answer = httpx.get(
+            f"{maya.address}/conversations", params={"user_id": "maya"}, headers=maya.headers
+        )
+        return {
+            row["id"]: (row["waits_for_decision"], row["waits_for_person"])
+            for row in answer.json()["items"]
+        }
+
+    first, other = prepare(maya, "A"), prepare(maya, "B")
+    [card] = first["pending_actions"]
+    assert waits() == {
+        first["session_id"]: (True, False),
+        other["session_id"]: (True, False),
+    }
+
+    maya.say(
+        {ORCHESTRATOR: ["It is left."]},
+        message="",
+        session_id=first["session_id"],
+        reject_actions=[card["id"]],
+    )
+
+    assert waits() == {
+        first["session_id"]: (False, False),
+        other["session_id"]: (True, False),
+    }
+
+
 def test_where_the_policy_permits_it_words_confirm_and_the_ledger_says_so(office: Office) -> None:
     maya = Frontend(office)
     asked = prepare(maya, "A", "B", "C")

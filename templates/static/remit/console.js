@@ -375,7 +375,8 @@ function listed(rows, current = session) {
   sessions.replaceChildren(...rows.map((row) => {
     const button = el("button", { type: "button", onclick: () => openSession(row) },
       visible(row.title) || gettext("Untitled"),
-      row.waits_for_person ? el("small", {}, gettext("waits for a person")) : null);
+      row.waits_for_person ? el("small", {}, gettext("waits for a person")) : null,
+      row.waits_for_decision ? el("small", {}, gettext("waits for a yes or no")) : null);
     button.dataset.id = row.id;
     button.ariaCurrent = String(row.id === current);
     return el("li", {}, button);

@@ -19,6 +19,7 @@ from agents.journal.suggestions import State
 from agents.models import Turn
 from agents.office import console, console_words
 from agents.turns import turns
+from config import door
 from config.pages import passkey_forms
 from config.rest import errors, refusals
 from guardrails.actions.registry import BY_NAME
@@ -61,6 +62,7 @@ SENTENCES_SAID = {
     *written_in(Path(languages.__file__).parent),
     *written_in(Path(errors.__file__).parent),
     *written_in(Path(passkey_forms.__file__).parent),
+    *written_in(Path(door.__file__).parent),
     *(text for _, text in PROBLEMS.values()),
     *refusals.SENTENCES,
     "Passwordless",  # of django-allauth, which has no Spanish for it

@@ -51,7 +51,7 @@ async def ask(app: App, path: str, method: str = "POST") -> tuple[int, str, str]
     async def receive() -> Message:
         return {"type": "http.request"}
 
-    await app({"type": "http", "path": path, "method": method}, receive, send)
+    await app({"type": "http", "headers": [], "path": path, "method": method}, receive, send)
     headers = dict(sent[0]["headers"])
     code = re.search(r'"code": "(\w+)"', sent[1]["body"].decode()) if len(sent) > 1 else None
     again = headers.get(b"retry-after", b"").decode()

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -6,6 +7,8 @@ from asgiref.sync import async_to_sync
 from config.door import rates
 from config.door.lifespan import Message, Receive, Scope, Send
 from config.door.rates import Buckets, Rate, with_rates
+
+WANTS_ITALIAN = [(b"accept-language", b"tlh, it;q=0.8")]
 
 
 def test_so_many_at_once_and_then_one_at_a_time() -> None:
@@ -52,10 +55,13 @@ def test_an_address_that_asks_too_often_hears_when_to_come_again() -> None:
         return {"type": "http.request"}
 
     for path in ("/api/v1/chat", "/api/v1/chat", "/health", "/ready"):
-        scope = {"type": "http", "path": path, "client": ("192.0.2.1", 1)}
+        scope = {"type": "http", "path": path, "client": ("192.0.2.1", 1), "headers": WANTS_ITALIAN}
         async_to_sync(door)(scope, receive, send)
 
     assert passed == ["/api/v1/chat", "/health", "/ready"]
     assert sent[0]["status"] == 429
     assert (b"retry-after", b"10") in sent[0]["headers"]
-    assert b'"code": "throttled"' in sent[1]["body"]
+    assert (b"content-language", b"it") in sent[0]["headers"]
+    said = json.loads(sent[1]["body"])
+    assert (said["code"], said["title"]) == ("throttled", "Troppe richieste")
+    assert said["detail"] == "Da questo indirizzo arrivano troppe richieste. Torna più tardi."

@@ -15,6 +15,7 @@ from integrations.models import (
     ServiceToken,
     UserPreferences,
 )
+from integrations.web.authentication import TokenThrottle
 from tests.agents.pages import mailbox
 from tests.clients import client_of, log_in
 from tests.database import failing_with
@@ -111,13 +112,87 @@ def test_who_is_nobody_hears_it_in_the_browsers_language(client: Client) -> None
 
 
 def test_a_sentence_without_translation_says_that_it_is_english(client: Client) -> None:
-    answer = ask(client, "/api/v1/ledger", "de", issue())
+    organisation = mailbox("maya").organisation
+    given: dict[str, Any] = {"name": "web", "scopes": ["audit:read"], "user_ids": ["maya"]}
+    token = ServiceToken.issue(organisation=organisation, **given)[1]
+
+    answer = ask(client, "/api/v1/ledger/feed", "de", token)
 
     said = answer.json()
     assert (answer.status_code, said["code"]) == (403, "permission_denied")
-    assert said["detail"] == "This token or login lacks the scope “audit:read”."
+    assert said["detail"] == "A feed has every user's actions; this token covers some."
     assert said["title"] == "Das Token oder die Anmeldung darf das nicht"
     assert answer.headers["Content-Language"] == "de, en"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "This token or login lacks the scope “audit:read”."),
+        ("de", "Diesem Token oder dieser Anmeldung fehlt das Recht „audit:read“."),
+        ("fr", "Il manque à ce jeton ou à cette connexion le droit « audit:read »."),
+        ("es", "A este token o a esta sesión le falta el permiso «audit:read»."),
+        ("it", "A questo token o a questo accesso manca il permesso «audit:read»."),
+    ],
+)
+def test_a_scope_that_is_missing_is_named_in_that_language(
+    client: Client, language: str, said: str
+) -> None:
+    answer = ask(client, "/api/v1/ledger", language, issue())
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert answer.json()["detail"] == said
+    assert answer.headers["Content-Language"] == language
+
+
+@pytest.mark.parametrize(
+    ("body", "english", "german"),
+    [
+        ('{"a":', "it cannot be read from line 1, column 6 on.", "Ab Zeile 1, Spalte 6 kann er"),
+        ('{"a":1,"a":2}', "a key is there twice.", "Ein Schlüssel steht zweimal da."),
+        ("[1]", "it must be an object.", "Es muss ein Objekt sein."),
+        ("[" * 99_999, "it is nested too deeply.", "Er ist zu tief verschachtelt."),
+        ('{"a":NaN}', "NaN is not a JSON number.", "NaN is not a JSON number."),
+    ],
+)
+def test_a_body_that_is_no_json_object_is_said_where_and_why(
+    client: Client, body: str, english: str, german: str
+) -> None:
+    headers = {"authorization": f"Bearer {issue()}"}
+
+    def post(language: str) -> dict[str, str]:
+        answer = client.post(
+            "/api/v1/chat",
+            body,
+            content_type="application/json",
+            headers=headers | {"accept-language": language},
+        )
+        assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")
+        return dict(answer.json())
+
+    assert post("en")["detail"] == f"The body is not a valid JSON object: {english}"
+    said = post("de")["detail"]
+    assert said.startswith("Der Inhalt ist kein gültiges JSON-Objekt: ")
+    assert german in said
+
+
+def test_a_method_a_medium_and_a_rate_are_refused_in_that_language(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"authorization": f"Bearer {issue()}", "accept-language": "de"}
+
+    wrong = client.delete("/api/v1/chat", headers=headers)
+    odd = client.post("/api/v1/chat", "x", content_type="text/plain", headers=headers)
+    monkeypatch.setattr(TokenThrottle, "rate", "1/minute", raising=False)
+    client.get(UNKNOWN, headers=headers)
+    often = client.get(UNKNOWN, headers=headers)
+
+    assert [one.status_code for one in (wrong, odd, often)] == [405, 415, 429]
+    assert wrong.json()["detail"] == 'Methode "DELETE" nicht erlaubt.'
+    assert odd.json()["detail"] == 'Nicht unterstützter Medientyp "text/plain" in der Anfrage.'
+    assert often.json()["detail"].startswith("Die Anfrage wurde gedrosselt.")
+    assert often.json()["title"] == "Zu viele Anfragen"
+    assert {one.headers["Content-Language"] for one in (wrong, odd, often)} == {"de"}
 
 
 def test_what_the_database_cannot_do_is_said_without_asking_it(client: Client) -> None:
