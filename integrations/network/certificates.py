@@ -13,9 +13,13 @@ def find(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
     return error
 
 
-def explain(host: str, error: ssl.SSLCertVerificationError) -> str:
-    """In words for who named the server."""
-    nothing = "Nothing was sent to it, the password neither."
+def explain(
+    host: str,
+    error: ssl.SSLCertVerificationError,
+    *,
+    nothing: str = "Nothing was sent to it, the password neither.",
+) -> str:
+    """In words for who named the server. `nothing` is the sentence that says what was held back."""
     if error.verify_code in EXPIRED:
         return f"The certificate of {host} has expired. {nothing} Who runs it has to renew it."
     if error.verify_code in OTHER_NAMES:

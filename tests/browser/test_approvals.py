@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from guardrails.approve import approvals
 from guardrails.models import AllowedAction, Approval
 from tests.browser.test_console import say, status
-from tests.browser.windows import find_too_narrow
+from tests.browser.windows import PHONE, SCREEN, find_too_narrow
 from tests.office import Office
 
 pytestmark = [
@@ -153,4 +153,37 @@ def test_the_inbox_is_worked_through_by_keyboard(
     page.goto("/admin/guardrails/approval/")
     shoot(page, "inbox-handled")
     assert page.locator("#result_list").evaluate(FITS)
+    assert problems == []
+
+
+def test_what_a_card_is_about_is_above_the_yes_on_a_phone_and_open_beside_it_elsewhere(
+    office: Office, page: Page, problems: list[str]
+) -> None:
+    with office.worker():
+        page.goto("/console/")
+        say(page, "Create a task in PROJ: Order new plants")
+        status(page, "1 question waits for your decision.")
+    [row] = Approval.objects.filter(state="pending")
+
+    for address in (f"/admin/guardrails/approval/{row.id}/change/", "/console/approvals?user=maya"):
+        about = page.locator("details.beside")
+        confirm = page.get_by_role("button", name="Confirm")
+        for size in (PHONE, SCREEN):
+            page.set_viewport_size(size)
+            page.goto(address)
+            expect(about.locator("summary")).to_have_text("The conversation so far")
+            is_open = about.get_attribute("open") is not None
+            behind, yes = about.bounding_box(), confirm.bounding_box()
+            assert behind is not None
+            assert yes is not None
+            if size is PHONE:
+                assert not is_open
+                assert behind["y"] + behind["height"] <= yes["y"]
+                about.locator("summary").click()
+                expect(about).to_contain_text("Create a task in PROJ: Order new plants")
+            else:
+                assert is_open
+                assert behind["x"] > yes["x"] + yes["width"]
+                assert behind["y"] < yes["y"]
+        assert find_too_narrow(page) == []
     assert problems == []

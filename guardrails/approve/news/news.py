@@ -22,6 +22,7 @@ from guardrails.approve.questions import group
 from guardrails.contracts.cards import QuestionCard
 from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
 from integrations.exceptions import NotFound, NotPermitted, ProviderError
+from integrations.network import certificates
 from integrations.web.languages import speaking
 
 log = logging.getLogger(__name__)
@@ -171,6 +172,12 @@ def _settle(rows: "QuerySet[ApprovalNotice]", **values: object) -> None:
 
 def why(error: ProviderError, *, is_gone: bool) -> str:
     """A sentence for the recipient's page, without anything that the other side said."""
+    if is_gone and (refused := certificates.find(error)):
+        return certificates.explain(
+            "this address",
+            refused,
+            nothing="Nothing is sent there until somebody types in an address again.",
+        )
     if is_gone:
         return (
             "The address takes no messages any more, or does not take ours. Nothing is sent "

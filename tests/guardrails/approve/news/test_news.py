@@ -1,22 +1,34 @@
 """Who hears that an action waits: each recipient once, in their turn, outside of quiet hours."""
 
+import re
 from datetime import datetime, time, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core import mail
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from agents import tasks
 from guardrails.approve.news import news, recipients
 from guardrails.approve.news.news import announce
-from guardrails.models import Approval, ApprovalNotice, ApprovalRecipient
+from guardrails.models import AllowedAction, Approval, ApprovalNotice, ApprovalRecipient
 from integrations.models import Organisation
+from tests.clients import client_of
 from tests.guardrails.approvals import ask, confirm
 from tests.guardrails.approve.news.conftest import Receiver
+from tests.guardrails.approve.news.people import person
 from tests.guardrails.approve.news.recipients import add
 from tests.guardrails.office import Office
+from tests.imap_server import certificate
+from tests.sandbox_server import serving
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 DESK, CHIEF = "desk@company.com", "chief@company.com"
@@ -194,6 +206,29 @@ def test_an_address_that_is_gone_is_said_and_gets_no_more(
     assert (len(receiver.taken), states()) == (2, ["failed", "sent"])
 
 
+def test_a_certificate_that_nobody_here_trusts_is_named(
+    office: Office, receiver: Receiver, tmp_path: Path
+) -> None:
+    async def take(request: Request) -> Response:
+        receiver.taken.append(await request.body())
+        return Response()
+
+    app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
+    with serving(app, certificate=certificate(tmp_path)) as origin:
+        row = add(office, f"{origin}/services/T0/B0/secret", "slack")
+        waiting(office)
+        announce(now=timezone.now())
+
+    row.refresh_from_db()
+    assert (receiver.taken, states()) == ([], ["failed"])
+    assert row.stopped_at is not None
+    assert row.problem == (
+        "The certificate of this address comes from nobody whom this machine trusts. Nothing is "
+        "sent there until somebody types in an address again. Who runs Remit can add the authority "
+        "(SSL_CERT_FILE)."
+    )
+
+
 def test_a_redirect_is_not_followed_and_no_answer_is_uncertain(
     office: Office, receiver: Receiver
 ) -> None:
@@ -221,3 +256,45 @@ def test_an_address_inside_our_network_gets_nothing(
     row.refresh_from_db()
     assert (receiver.taken, states()) == ([], ["failed"])
     assert row.problem == "The address leads to where nothing is sent: it is not public."
+
+
+@pytest.mark.parametrize("ways", [("mail", "slack"), ("slack", "mail")])
+def test_two_people_say_yes_on_two_ways_and_scanners_of_both_messages_none(
+    office: Office, receiver: Receiver, ways: tuple[str, str]
+) -> None:
+    AllowedAction.objects.update(conditions=[{"kind": "two_people"}])
+    add(office, DESK)
+    add(office, receiver.url, "slack")
+    waiting = ask(office, "archive", {"email_id": office.receive()})
+    announce(now=timezone.now())
+    said = {"slack": receiver.taken[0]["blocks"][-1]["elements"][0]["url"], "mail": link_in_mail()}
+    people = [
+        client_of(person(office, name, "view_approval", "change_approval"))
+        for name in ("ann", "bea")
+    ]
+
+    for address in said.values():
+        assert {getattr(Client(), word)(address).status_code for word in ("get", "head")} == {302}
+    for way, who, phase in zip(ways, people, ("first", "second"), strict=True):
+        page = who.get(said[way], follow=True).content.decode()
+        digest = re.findall('name="digest" value="([0-9a-f]{64})"', page)[0]
+        word = reverse("admin:guardrails_approval_decide", args=[waiting.id])
+        altered = who.post(word, {"word": "confirm", "digest": "0" * 64}, follow=True)
+        assert "This is not what was shown" in altered.content.decode(), phase
+        assert office.calls() == []
+        who.post(word, {"word": "confirm", "digest": digest})
+        if phase == "first":  # and not once more by the same person, on the other way
+            again = who.get(said[ways[1]], follow=True).content.decode()
+            assert 'value="confirm"' in page
+            assert 'value="confirm"' not in again
+            assert office.calls() == []
+
+    waiting.refresh_from_db()
+    assert (waiting.state, len(office.calls())) == ("executed", 1)
+    assert (waiting.first_yes_by, waiting.decided_by) == ("operator:ann", "operator:bea")
+
+
+def link_in_mail() -> str:
+    [one] = mail.outbox
+    [found] = re.findall(r"https://remit\.company\.com(/admin/cards/\S+)", str(one.body))
+    return str(found)
