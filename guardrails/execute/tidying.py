@@ -68,6 +68,7 @@ def tidy_superseded() -> None:
     )
     for thread in threads.order_by("account_id", "thread_id").exclude(thread_id=""):
         rows = _pending(thread["account_id"]).filter(thread_id=thread["thread_id"])
+        rows = rows.select_related("account__organisation")
         newest_first = list(rows.order_by("-written_at"))
         for row in newest_first[1:]:
             if row.withdrawal_id is None:
@@ -104,7 +105,6 @@ def find_stale(
 
 def _pending(account_id: UUID | None = None) -> QuerySet[AssistantDraft]:
     rows = AssistantDraft.objects.filter(state=State.PENDING).exclude(draft_id="")
-    rows = rows.select_related("account__organisation")
     return rows.filter(account_id=account_id) if account_id else rows
 
 
