@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from agents.inbound import intake
 from agents.journal.leases import Heartbeat
+from integrations.accounts.rows import COLUMNS, account_of
 from integrations.contracts import AccountRef
 from integrations.database import clock
 from integrations.models import Delivery
@@ -24,23 +25,16 @@ from knowledge.ingest.reading import LARGE
 log = logging.getLogger(__name__)
 
 
-# The last columns that a claim returns.
-_ACCOUNT = (
-    *("id", "organisation_id", "organisation_slug", "external_user_id", "kind", "provider"),
-    *("source", "address", "display_name", "time_zone", "bcc_self", "paused"),
-)
 # With all that working on it begins with.
-_CLAIM = """
+_CLAIM = f"""
 UPDATE integrations_delivery d SET state = 'running', lease_expires_at = %(until)s,
     attempts = d.attempts + 1, stalls = d.stalls + 1
 FROM integrations_delivery it LEFT JOIN integrations_account a ON a.id = it.account_id
     LEFT JOIN integrations_organisation o ON o.id = a.organisation_id
-WHERE it.id = d.id AND d.id = ANY (ARRAY({chosen}))
+WHERE it.id = d.id AND d.id = ANY (ARRAY({{chosen}}))
 RETURNING d.id, d.attempts, d.stalls, d.waiting_since, d.is_alone, d.received_at, d.size,
-    d.body::text, a.features, a.id, a.organisation_id, o.slug, a.external_user_id, a.kind,
-    a.provider, a.source, a.address, a.display_name, a.time_zone, a.bcc_self,
-    a.paused OR o.paused
-"""
+    d.body::text, a.id IS NOT NULL, {COLUMNS}
+"""  # noqa: S608  # only constants
 _NOT_HELD = "NOT EXISTS (SELECT FROM integrations_outage o WHERE o.account_id = it.account_id)"
 _CLAIM_FREE = _CLAIM.format(
     chosen=f"""
@@ -161,10 +155,9 @@ def _claimed(
     received_at: datetime,
     size: int,
     body: str,
-    features: Sequence[str],
+    is_known: bool,
     *account: Any,
 ) -> Claimed:
-    known = dict(zip(_ACCOUNT, account, strict=True))
     return Claimed(
         id=id,
         attempts=attempts,
@@ -174,7 +167,7 @@ def _claimed(
         received_at=received_at,
         is_large=size > LARGE,
         body=json.loads(body),
-        account=AccountRef(**known, features=tuple(features)) if known["id"] else None,
+        account=account_of(account) if is_known else None,
     )
 
 

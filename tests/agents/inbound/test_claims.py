@@ -9,13 +9,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from agents.inbound import claims
+from agents.inbound import claims, items
 from agents.inbound.intake import accept_delivery
 from integrations.contracts import AccountRef
 from integrations.contracts.events import ItemEvent
-from integrations.models import Delivery
+from integrations.models import Account, Delivery
+from knowledge.models import Item
 from tests.clocks import HOUR, clock_off
-from tests.knowledge.office import NOW, account
+from tests.knowledge.office import NOW, account, issue
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +56,41 @@ def test_a_flood_keeps_no_other_sender_and_no_other_account_waiting() -> None:
     arrive(omar, "bob again", "bob@a.example")
     assert take(2) == ["ann again", "bob again"]
     assert take(8) == ["eve-3", "eve-4", "eve-5"]
+
+
+def test_a_delivery_comes_with_all_that_its_account_says() -> None:
+    owner = account(source="jira")
+    rows = Account.objects.filter(id=owner.id)
+    narrowed = {"project_keys": ["PROJ"], "mime_types": ["text/csv"], "features": ["plans"]}
+    rows.update(**narrowed, bcc_self=True, time_zone="Asia/Tokyo", display_name="Maya")
+    arrive(owner, "i1", "")
+
+    (taken,) = claims.claim_queued(1, large=True)
+
+    assert taken.account == rows.select_related("organisation").get().ref()
+
+
+def test_nothing_that_an_operator_did_not_let_in_is_stored_when_word_of_it_comes() -> None:
+    owner = account(source="jira")
+    Account.objects.filter(id=owner.id).update(project_keys=["PROJ"])
+    accept_delivery(
+        owner.organisation_slug,
+        f"w-{uuid4()}",
+        ItemEvent.model_validate(
+            {
+                "kind": "created",
+                "user_id": owner.external_user_id,
+                "source": "jira",
+                "source_id": "i2",
+                "data": issue(id="i2", project_key="OPS").model_dump(mode="json", by_alias=True),
+                "timestamp": NOW,
+            }
+        ),
+    )
+    (taken,) = claims.claim_queued(1, large=True)
+
+    assert items.work(taken).reason == "left_out"
+    assert not Item.objects.exists()
 
 
 def test_a_claim_looks_at_each_that_waits_a_few_times_however_many_they_are() -> None:
