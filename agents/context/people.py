@@ -1,8 +1,11 @@
 """Whom a turn works for."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
+
+from django.db import connection
 
 from agents.contracts import Person
 from guardrails.actions.base import AnyAction
@@ -12,28 +15,49 @@ from guardrails.contracts.learning import SkillRef
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.learn.skills import list_offered
 from guardrails.policies.capabilities import find_capabilities
+from integrations.accounts.rows import COLUMNS, account_of
 from integrations.contracts import AccountRef
-from integrations.models import Account
-from integrations.models.preferences import load_preferences
+from integrations.contracts.preferences import Preferences, read_hours
 from knowledge.search import retrieval
 
 WAITING_SHOWN = 10
+# Of every turn: composed by Django, as two queries, it took a millisecond of CPU, and takes 0.1 so.
+_PERSON = f"""
+SELECT coalesce(p.name, ''), coalesce(p.language, ''), coalesce(p.time_zone, ''),
+    coalesce(p.working_hours, '{{}}')::text, coalesce(p.signature, ''), {COLUMNS}
+FROM integrations_account a JOIN integrations_organisation o ON o.id = a.organisation_id
+    LEFT JOIN integrations_userpreferences p
+        ON p.organisation_id = a.organisation_id AND p.external_user_id = a.external_user_id
+WHERE a.organisation_id = %s AND a.external_user_id = %s
+ORDER BY a.created_at, a.id
+"""  # noqa: S608  # only constants
 
 
 def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     """The user with what they say of themself and all their accounts, those connected first coming
-    first, in two queries. None where they have no account."""
-    rows = Account.objects.select_related("organisation").filter(
-        organisation_id=organisation_id, external_user_id=external_user_id
-    )
-    accounts = tuple(row.ref() for row in rows.order_by("created_at", "id"))
-    if not accounts:
+    first, in one query. None where they have no account."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PERSON, [organisation_id, external_user_id])
+        rows = cursor.fetchall()
+    if not rows:
         return None
     return Person(
         organisation_id=organisation_id,
         external_user_id=external_user_id,
-        accounts=accounts,
-        preferences=load_preferences(organisation_id, external_user_id),
+        accounts=tuple(account_of(row[5:]) for row in rows),
+        preferences=_preferences(*rows[0][:5]),
+    )
+
+
+def _preferences(
+    name: str, language: str, time_zone: str, hours: str, signature: str
+) -> Preferences:
+    return Preferences(
+        name=name,
+        language=language,
+        time_zone=time_zone,
+        working_hours=read_hours(json.loads(hours)),
+        signature=signature,
     )
 
 

@@ -1,4 +1,4 @@
-"""Which of a user's accounts an action is for."""
+"""Whom a turn works for, and which of their accounts an action is for."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from agents.context import people
 from agents.contracts import Person
 from guardrails.actions.registry import BY_NAME
 from integrations.contracts import AccountRef
-from integrations.models import Account, Organisation
+from integrations.models import Account, Organisation, UserPreferences
 from knowledge.models import Item
 from tests import providers
 from tests.knowledge.office import NOW
@@ -27,6 +27,42 @@ def connect(organisation: Organisation, *sources: str) -> Person:
 
 def chosen(person: Person, params: dict[str, Any] | None = None, **named: Any) -> AccountRef | None:
     return people.find_account(person, ARCHIVE, params or {"email_id": "m1"}, **named)
+
+
+def test_a_person_is_loaded_with_all_that_they_and_their_accounts_say(
+    organisation: Organisation, django_assert_num_queries: Any
+) -> None:
+    other = Organisation.objects.create(slug="other", name="Other")
+    for owner, user in ((organisation, "omar"), (other, "maya")):
+        Account.objects.create(organisation=owner, external_user_id=user, source="gmail")
+        UserPreferences.objects.create(organisation=owner, external_user_id=user, name=user)
+    assert people.load_person(organisation_id=other.id, external_user_id="omar") is None
+    connect(organisation, "gmail", "jira")
+    rows = Account.objects.filter(organisation=organisation, external_user_id="maya")
+    rows.update(features=["plans"], project_keys=["PROJ"], mime_types=["text/csv"], bcc_self=True)
+    Organisation.objects.filter(id=organisation.id).update(paused=True)
+    accounts = [
+        row.ref() for row in rows.select_related("organisation").order_by("created_at", "id")
+    ]
+
+    with django_assert_num_queries(1):
+        found = people.load_person(organisation_id=organisation.id, external_user_id="maya")
+
+    assert found == Person(
+        organisation_id=organisation.id, external_user_id="maya", accounts=tuple(accounts)
+    )
+    said = UserPreferences.objects.create(
+        organisation=organisation,
+        external_user_id="maya",
+        name="Maya",
+        language="de",
+        time_zone="Europe/Berlin",
+        working_hours={"friday": {"start": "09:00", "end": "12:00"}},
+        signature="M.",
+    )
+    found = people.load_person(organisation_id=organisation.id, external_user_id="maya")
+    assert found is not None
+    assert found.preferences == said.value()
 
 
 def test_the_one_that_can_be_written_to_is_chosen(organisation: Organisation) -> None:
