@@ -95,7 +95,11 @@ def refresh(
     row.metadata |= derived
     has_changed = before != (row.metadata, row.occurred_at, row.identifiers)
     index, indexed = "", []
-    if _describe(row) != described:
+    people, facts = now_described = _describe(row)
+    if now_described != described and people == described[0] and row.languages is not None:
+        search = indexing.index_facts(facts)
+        index, indexed = f", search = {search.sql}", [*search.params]
+    elif now_described != described:
         search = indexing.index(row)
         index = f", search = {search.sql}, languages = %s"
         indexed = [*search.params, row.languages]
@@ -147,7 +151,7 @@ def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> Refresh | None:
     # Nobody changed it in between: what a user did has to be looked at as such.
     if since <= 1 or [one.version for one in items] != [*range(since, since + len(items))]:
         return None
-    rows = Item.objects.defer("search").filter(
+    rows = Item.objects.defer("search", "text").filter(
         account_id=account.id, source=account.source, source_id=last.id, deleted_at=None
     )
     row = rows.filter(source_version=since - 1).first()

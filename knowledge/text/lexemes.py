@@ -151,7 +151,7 @@ def indexed(*, title: str, summary: str, text: str, people: str = "", facts: str
         (first if of_summary == UNKNOWN else of_summary, "B", summary),
         *((language, "C", piece) for language, piece in zip(spoken, pieces, strict=True)),
     ]
-    described = (("B", people), ("D", facts))
+    described = (("B", people), ("D", facts))  # D is of nothing else (`indexed_facts`)
     known = (*languages, *(language for language, _, _ in parts[:2]))
     stemmable = tuple(dict.fromkeys(one for one in known if one != UNKNOWN))[:MAX_LANGUAGES]
     return Indexed(
@@ -159,6 +159,11 @@ def indexed(*, title: str, summary: str, text: str, people: str = "", facts: str
         stemmed=tuple(_stemmed(parts, stemmable)),
         languages=stemmable,
     )
+
+
+def indexed_facts(facts: str) -> str:
+    """What search keeps of what its source says of an item, by itself: the text of a tsvector."""
+    return _plain([("D", facts)])
 
 
 def _parts(word: str) -> Iterable[str]:

@@ -1,8 +1,10 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from integrations.contracts import AccountRef
+from knowledge.ingest import indexing
 from knowledge.ingest.ingest import ingest
 from knowledge.ingest.metadata import find_own_changes, refresh
 from knowledge.models import Item
@@ -52,6 +54,41 @@ def test_a_change_of_anybody_else_ends_what_is_known_as_own(model: ScriptedModel
     assert store(owner, answer(version=4, labels=["Bills"])) == ["metadata"]
     row.refresh_from_db()
     assert (row.own_since, row.source_version) == (4, 4)
+
+
+def words_of(row: Item) -> set[tuple[str, str]]:
+    """Each word that the row is found by, with its weights."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT lexeme, weight FROM knowledge_item, unnest(search) one,"
+            " unnest(one.weights) weight WHERE id = %s",
+            [row.id],
+        )
+        return set(cursor.fetchall())
+
+
+@pytest.mark.parametrize("has_languages", [True, False])
+def test_a_change_of_labels_leaves_the_words_as_if_all_had_been_looked_at(
+    model: ScriptedModel, has_languages: bool
+) -> None:
+    owner = account()
+    said = {"subject": "The bills of März", "body_text": "An old label, and it's late. " * 90}
+    take(owner, email(labels=["INBOX", "Old Label"], **said))
+    row = Item.objects.get(account_id=owner.id)
+    before = words_of(row)
+    if not has_languages:  # it was stored before languages were recognised, all with one weight
+        Item.objects.update(languages=None, search="'old':1 'march':2")
+
+    new = ["Bills", "'März'", "Zu zahlen"]
+    assert store(owner, answer(version=2, labels=new, **said)) == ["metadata"]
+
+    changed = words_of(row)
+    assert {("old", "C"), ("bills", "A"), ("bills", "D"), ("marz", "D")} <= changed
+    assert {("old", "D"), ("inbox", "D")} & changed == set()
+    assert before - changed == {("old", "D"), ("inbox", "D"), ("label", "D")}
+    row = Item.objects.get(account_id=owner.id)
+    Item.objects.update(search=indexing.index(row))
+    assert words_of(row) == changed
 
 
 @pytest.mark.parametrize(
