@@ -13,20 +13,29 @@ them). `requests` are those to the data service; its pace (DATA_SERVICE_RATE, 10
 of the way, because it is for who serves others: it alone would keep eight requests a mail to 12
 mails a second. `cpu_ms` is the CPU of a mail by process, `own_cpu_ms` without sandbox and model; of
 a few mails it is higher, because each of 16 sessions plans a statement anew the first times.
-`of_floor` is how many a second were handled, beside benchmarks/mail_floor.py in the same run.
+`of_floor` is how many a second were handled, beside benchmarks/mail_floor.py in the same run. The
+mails are read and put into the mailbox before the clock starts, on both sides.
 `turn_cpu_ms` is a turn of three calls of a model with all its rows, the server's part included.
-The last line is JSON.
+
+The same machine takes up to twice as long for the same work from one hour to the next. `machine_ms`
+is the CPU of a fixed piece of work on all cores at once, at the start and at the end; `of_others`
+is own CPU as a multiple of that of sandbox and model, who do the same for each mail. Compare these
+before figures of different hours. The last line is JSON.
 """
 
+import hmac
 import json
 import os
 import re
+import statistics
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -108,18 +117,52 @@ def ask(statement: str) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
-def handle(world: World, mails: list[Any]) -> float:
+def fixed_work(_: int = 0) -> float:
+    """Milliseconds of CPU of what never changes: text is encoded, decoded and signed."""
+    row = {"rows": [{"id": number, "text": "a mail " * 20} for number in range(20)]}
+    before = time.process_time()
+    for _ in range(2_000):
+        hmac.digest(b"key", json.dumps(json.loads(json.dumps(row))).encode(), "sha256")
+    return (time.process_time() - before) * 1000
+
+
+def machine_ms() -> float:
+    """The mean of `fixed_work` on every core at once."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        return statistics.mean(pool.map(fixed_work, range(os.cpu_count() or 1)))
+
+
+def prepare(mails: list[Any]) -> list[Any]:
+    """Their webhooks; the mails are in the mailbox then."""
+    from agents.office import replay
+    from agents.office.replay_report import Report
+
+    return list(replay.prepare(iter(mails), account=replay_user(), report=Report()))
+
+
+def replay_user() -> Any:
+    from integrations.models import Account
+
+    return Account.objects.select_related("organisation").get(external_user_id="replay").ref()
+
+
+def handle(world: World, ready: list[Any]) -> float:
     """How long it took from the first webhook until nothing was left to be done, in seconds."""
     from django.db.models import Max, Min
 
     from agents.office import replay
-    from integrations.models import Account, Delivery
+    from agents.office.replay_report import Report
+    from integrations.models import Delivery
 
     before = set(Delivery.objects.values_list("id", flat=True))
-    account = Account.objects.select_related("organisation").get(external_user_id="replay")
     url = f"http://127.0.0.1:{world.ports['web']}"
-    report = replay.replay(
-        iter(mails), account=account.ref(), url=url, patience=300, say=lambda _: None
+    report = replay.deliver(
+        ready,
+        account=replay_user(),
+        url=url,
+        patience=300,
+        say=lambda _: None,
+        report=Report(),
     )
     assert report.complete, report
     until(
@@ -181,13 +224,14 @@ def measure(world: World) -> dict[str, Any]:
     wanted = WARM + COUNTED + MAILS
     found = [one for one in read_mail(corpus.CORPUS / "mail.jsonl.gz") if isinstance(one, RawMail)]
     mails = list(islice(found, 0, None, max(1, len(found) // wanted)))[:wanted]
-    handle(world, mails[:WARM])
-    database, statements = Database(), Counter[str]()
-    with database.counting(statements):
-        handle(world, mails[WARM : WARM + COUNTED])
+    handle(world, prepare(mails[:WARM]))
+    database, count = Database(), Counter[str]()
+    first = prepare(mails[WARM : WARM + COUNTED])
+    with database.counting(count):
+        handle(world, first)
     if os.environ.get("STATEMENTS"):
-        for text, count in statements.most_common():
-            print(f"{count / COUNTED:6.2f} {text}")
+        for text, times in count.most_common():
+            print(f"{times / COUNTED:6.2f} {text}")
     assert world.cluster
     processes = {
         "web": world.servers["web"].pid,
@@ -196,11 +240,12 @@ def measure(world: World) -> dict[str, Any]:
         "sandbox": world.servers["sandbox"].pid,
         "model": world.servers["model"].pid,
     }
+    ready = prepare(mails[WARM + COUNTED :])
     committed, wrote = database.commits(), database.writing()
     asked, written = world.control("GET", "/requests")["requests"], len(written_by(world))
     before = {name: cpu_of(process) for name, process in processes.items()}
     counted = set(Delivery.objects.values_list("id", flat=True))
-    seconds = handle(world, mails[WARM + COUNTED :])
+    seconds = handle(world, ready)
     used = {
         name: (cpu_of(process) - before[name]) / MAILS * 1000 for name, process in processes.items()
     }
@@ -213,15 +258,17 @@ def measure(world: World) -> dict[str, Any]:
     rows = mail_floor.load(counted, calls, reads=round((asked - len(calls)) / MAILS))
     floor = mail_floor.run(rows, world)
     per_second = len(rows) / floor["seconds"]
+    own = sum(used[name] for name in ("web", "cluster", "database"))
     return {
         "mails": MAILS,
         "webhooks": webhooks,
-        "statements": statements.total() / COUNTED,
+        "statements": count.total() / COUNTED,
         "commits": committed / MAILS,
         "writing": wrote / MAILS,
         "requests": asked / MAILS,
         "cpu_ms": {name: round(value, 1) for name, value in used.items()},
-        "own_cpu_ms": sum(used[name] for name in ("web", "cluster", "database")),
+        "own_cpu_ms": own,
+        "of_others": own / (used["sandbox"] + used["model"]),
         "per_second": MAILS / seconds,
         "floor_per_second": per_second,
         "floor_webhooks": floor["webhooks"],
@@ -240,11 +287,14 @@ def main() -> None:
     with own_database() as folder:
         world = World(folder, ports)
         try:
+            machine = [machine_ms()]
             with world.running():
                 found = measure(world)
+            machine.append(machine_ms())
         except BaseException:
             print((folder / "faults.log").read_text(errors="replace")[-4000:], file=sys.stderr)
             raise
+    found["machine_ms"] = [round(one) for one in machine]
     found["goals"] = tell(
         {
             "50 statements": found["statements"] <= 50,

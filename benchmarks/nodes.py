@@ -31,7 +31,7 @@ from benchmarks.database import own_database
 from benchmarks.day import findings
 from benchmarks.faults import configure, until
 from benchmarks.goals import tell
-from benchmarks.inbound import ask, handle
+from benchmarks.inbound import ask, handle, prepare
 from benchmarks.second_node import cut, second_node
 from config.local.ports import answers
 
@@ -108,7 +108,7 @@ def while_cut(office: Office, mails: list[Any]) -> float:
     pulling = threading.Thread(target=pull)
     pulling.start()
     try:
-        return handle(office, mails)
+        return handle(office, prepare(mails))
     finally:
         pulling.join()
 
@@ -123,16 +123,16 @@ def measure(office: Machines) -> tuple[dict[str, Any], dict[str, Any]]:
     found = (one for one in read_mail(corpus.CORPUS / "mail.jsonl.gz") if isinstance(one, RawMail))
     mails = list(islice(found, 2 * WARM + 3 * MAILS))
     take = iter(mails)
-    handle(office, list(islice(take, WARM)))
+    handle(office, prepare(list(islice(take, WARM))))
     ask("VACUUM")
     before = size()
-    alone = MAILS / handle(office, list(islice(take, MAILS)))
+    alone = MAILS / handle(office, prepare(list(islice(take, MAILS))))
     bytes_each = (size() - before) / MAILS
     here = sessions()
     office.begin("cluster there")
     until(lambda: sessions() >= here + 2, "the second machine")
-    handle(office, list(islice(take, WARM)))
-    both = MAILS / handle(office, list(islice(take, MAILS)))
+    handle(office, prepare(list(islice(take, WARM))))
+    both = MAILS / handle(office, prepare(list(islice(take, MAILS))))
     lost = while_cut(office, list(islice(take, MAILS)))
     arrived = Delivery.objects.filter(kind="created").values_list("source_id", flat=True)
     said = {

@@ -43,7 +43,9 @@ class CannotGoOn(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Push:
+class Push:
+    """One webhook, and the mail that it brings."""
+
     webhook_id: str
     email: dict[str, Any]
     body: bytes
@@ -64,11 +66,39 @@ def replay(
     as unfinished. `say` hears about the progress. Raises CannotGoOn when the sandbox or
     Remit is gone for good or refuses the signature.
     """
-    report, ids = Report(), dict[str, None]()
+    report = Report()
+    batches = prepare(mails, account=account, trusted_server=trusted_server, report=report)
+    return deliver(batches, account=account, url=url, patience=patience, say=say, report=report)
+
+
+def prepare(
+    mails: Iterable[RawMail | Unreadable],
+    *,
+    account: AccountRef,
+    trusted_server: str | None = None,
+    report: Report,
+) -> Iterator[Sequence[Push]]:
+    """The webhooks of these mails, once the mails are in the sandbox's mailbox; what was read of
+    them goes into the report. Raises CannotGoOn when the sandbox is gone for good."""
+    for batch in _batches(_pushes(mails, account, trusted_server, report)):
+        _fill_mailbox(account, batch)
+        yield batch
+
+
+def deliver(
+    batches: Iterable[Sequence[Push]],
+    *,
+    account: AccountRef,
+    url: str,
+    patience: float,
+    say: Callable[[str], None],
+    report: Report,
+) -> Report:
+    """Send what was prepared, and wait, as `replay` does."""
+    ids = dict[str, None]()
     began = time.monotonic()
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        for batch in _batches(_pushes(mails, account, trusted_server, report)):
-            _fill_mailbox(account, batch)
+        for batch in batches:
             for answer in pool.map(lambda push: _send(push, account=account, url=url), batch):
                 report.count_answer(answer)
             ids.update(dict.fromkeys(push.webhook_id for push in batch))
@@ -86,7 +116,7 @@ def _pushes(
     account: AccountRef,
     trusted_server: str | None,
     report: Report,
-) -> Iterator[_Push]:
+) -> Iterator[Push]:
     for mail in mails:
         report.read += 1
         if isinstance(mail, Unreadable):
@@ -110,15 +140,15 @@ def _pushes(
             "timestamp": datetime.now(UTC).isoformat(),
         }
         owner = f"{account.external_user_id}\n{found.email.id}"
-        yield _Push(
+        yield Push(
             webhook_id=f"replay-{hashlib.sha256(owner.encode()).hexdigest()[:40]}",
             email=email,
             body=json.dumps(event, ensure_ascii=False).encode(),
         )
 
 
-def _batches(pushes: Iterable[_Push]) -> Iterator[list[_Push]]:
-    batch: list[_Push] = []
+def _batches(pushes: Iterable[Push]) -> Iterator[list[Push]]:
+    batch: list[Push] = []
     size = 0
     for push in pushes:
         if batch and (len(batch) == BATCH_MAILS or size + len(push.body) > BATCH_BYTES):
@@ -130,7 +160,7 @@ def _batches(pushes: Iterable[_Push]) -> Iterator[list[_Push]]:
         yield batch
 
 
-def _fill_mailbox(account: AccountRef, batch: Sequence[_Push]) -> None:
+def _fill_mailbox(account: AccountRef, batch: Sequence[Push]) -> None:
     try:
         sandbox.add_mails(
             account.organisation_slug,
@@ -144,7 +174,7 @@ def _fill_mailbox(account: AccountRef, batch: Sequence[_Push]) -> None:
         ) from error
 
 
-def _send(push: _Push, *, account: AccountRef, url: str) -> str:
+def _send(push: Push, *, account: AccountRef, url: str) -> str:
     """Remit's answer: accepted, duplicate, or the code of its refusal."""
     slug = account.organisation_slug
     retrying = tenacity.Retrying(
@@ -171,7 +201,7 @@ def _send(push: _Push, *, account: AccountRef, url: str) -> str:
         return error.code
 
 
-def _post(push: _Push, *, slug: str, url: str) -> dict[str, Any]:
+def _post(push: Push, *, slug: str, url: str) -> dict[str, Any]:
     now = datetime.now(UTC)
     signature = Webhook(settings.WEBHOOK_SECRETS[slug]).sign(
         push.webhook_id, now, push.body.decode()
