@@ -32,6 +32,12 @@ State = AssistantDraft.State
 # How the guardrails say no to taking back a draft that is no longer Remit's to take.
 ENDS = {"changed_since_done": State.EDITED, "changed_meanwhile": State.EDITED}
 GONE = "object_unknown"
+# Of every mail: as `_pending` composes it, it took several times as long.
+_OF_THREAD = """
+SELECT * FROM guardrails_assistantdraft
+WHERE account_id = %s AND thread_id = %s AND state = 'pending' AND draft_id <> ''
+ORDER BY written_at
+"""
 
 
 def tidy(
@@ -48,7 +54,7 @@ def tidy(
     asked; then nothing is lost by asking again."""
     if not email.thread_id:
         return
-    rows = list(_pending(account.id).filter(thread_id=email.thread_id).order_by("written_at"))
+    rows = list(AssistantDraft.objects.raw(_OF_THREAD, [account.id, email.thread_id]))
     if not rows:
         return
     thread = mail_reader(account).thread(email.thread_id)
