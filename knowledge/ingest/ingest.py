@@ -36,6 +36,7 @@ from knowledge.ingest.new_items import Beside
 from knowledge.ingest.page import NO_LOOKUP, PageLookup
 from knowledge.ingest.passages import Passage, Vectors
 from knowledge.ingest.reading import read_item
+from knowledge.ingest.stored import find_stored
 from knowledge.models import Chunk, Item
 from knowledge.text.parsing import Parsed
 from knowledge.versions import Version, is_stale
@@ -107,7 +108,7 @@ def ingest(
         version=Version(number=item.version, updated_at=item.updated_at),
         now=now,
     )
-    stored = None if absent else target.rows().defer("text").first()
+    stored = None if absent else find_stored(account, source_id)
     if stored and is_stale(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):

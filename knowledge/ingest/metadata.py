@@ -15,6 +15,7 @@ from integrations.contracts import AccountRef, AnyItem
 from integrations.ports.registry import BY_SOURCE
 from knowledge.ingest import indexing, occurrences, write_counts
 from knowledge.ingest.reading import read_item
+from knowledge.ingest.stored import find_stored
 from knowledge.models import Item
 from knowledge.text.parsing import FILES_CUT, Parsed
 from knowledge.versions import Version
@@ -151,11 +152,10 @@ def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> Refresh | None:
     # Nobody changed it in between: what a user did has to be looked at as such.
     if since <= 1 or [one.version for one in items] != [*range(since, since + len(items))]:
         return None
-    rows = Item.objects.defer("search", "text").filter(
-        account_id=account.id, source=account.source, source_id=last.id, deleted_at=None
-    )
-    row = rows.filter(source_version=since - 1).first()
-    if row is None or row.content_type == "event":
+    row = find_stored(account, last.id)
+    if row is None or row.deleted_at or row.source_version != since - 1:
+        return None
+    if row.content_type == "event":
         return None
     try:
         parsed = read_item(last, source_id=last.id)
