@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from audit.ledger.chain import canonical_bytes
+from audit.ledger.chain import UNSTORABLE, canonical_bytes
 from audit.ledger.selectors import actions_of_run
 from audit.seals.progress import load_progress
 from guardrails.actions import registry
@@ -84,9 +84,9 @@ Claim = Callable[[Judgement, Use, datetime], None]
 
 def canonical(request: ActionRequest) -> ActionRequest:
     """The request with the very arguments that are decided and executed. Arguments that break
-    the schema stay as they are; they are refused. So is an action without a name, under one that no
-    action has: the ledger keeps no row without."""
-    if not request.action_type.strip() or "\0" in request.action_type:
+    the schema stay as they are; they are refused. So is an action without a name, or with one that
+    no database holds, under one that no action has: the ledger keeps no row without."""
+    if not request.action_type.strip() or UNSTORABLE.search(request.action_type):
         request = replace(request, action_type=NAMELESS)
     action = registry.BY_NAME.get(request.action_type)
     try:

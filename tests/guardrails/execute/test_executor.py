@@ -440,7 +440,7 @@ def test_an_obeyed_poisoned_mail_reaches_nobody(office: Office) -> None:
     assert office.calls() == []
 
 
-@pytest.mark.parametrize("name", ["", " ", "arch\0ive"])
+@pytest.mark.parametrize("name", ["", " ", "arch\0ive", "arch\ud800ive"])
 def test_an_action_without_a_name_is_refused_with_a_row(office: Office, name: str) -> None:
     result = execute(office.request(name, {"email_id": "mail-1"}))
 
