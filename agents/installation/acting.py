@@ -60,8 +60,23 @@ def switched_off(office: Office) -> None:
 def malformed_arguments(office: Office) -> None:
     """What a model gets wrong is refused with a row, whatever it is, and nothing is done."""
     office.permit("archive")
-    for wrong in ({}, {"email_id": 7}, {"email_id": "../../drafts"}, {"email_id": "a\r\nB: c"}):
+    for wrong in ({}, {"email_id": office.receive(), "forever": True}):
         refused(office, office.do("archive", **wrong), "invalid_arguments")
+    for email_id in (7, "../../drafts", "a\r\nB: c", "a\x00", "\ud800"):
+        refused(office, office.do("archive", email_id=email_id), "invalid_arguments")
+
+
+def words_that_cannot_be_stored(office: Office) -> None:
+    """What a model says is recorded, whatever it is: signs that no database can hold, as their
+    numbers."""
+    refused(office, office.do("archive\ud800", email_id="mail"), "unknown_action")
+    office.permit("archive")
+    request = office.request("archive", email_id=office.receive())
+    origin = dataclasses.replace(request.origin, reason="\x00\ud800")
+    result = execute(dataclasses.replace(request, origin=origin))
+    expect("It became", result.status, "succeeded")
+    said = recorded(result.action_id)[0].payload["agent_said"]
+    expect("It is recorded as", said, "⟨U+0000⟩⟨U+D800⟩")
 
 
 def rates(office: Office) -> None:
@@ -74,12 +89,13 @@ def rates(office: Office) -> None:
 
 
 def once_however_often_asked(office: Office) -> None:
-    """An action that many ask for at once, and again later, is done once."""
+    """An action that many ask for at once, and again later, is tried once and done once."""
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with struck(office, latency_ms=100), ThreadPoolExecutor(AT_ONCE) as pool:
         found = [*pool.map(alone(execute), [request] * AT_ONCE), execute(request)]
     expect("They became", {result.status for result in found}, {"succeeded"})
+    expect("Its rows", phases_of(found[0]), ["attempt", "outcome"])
     expect("Writes at the provider", len(office.writes()), 1)
 
 
@@ -156,12 +172,8 @@ def without_the_ledger(office: Office) -> None:
     """Where the ledger cannot be written, nothing is done."""
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
-    with connections[LEDGER].cursor() as cursor:
-        cursor.execute("ALTER TABLE audit_action ADD CONSTRAINT is_full CHECK (false) NOT VALID")
-        try:
-            _fails(request)
-        finally:
-            cursor.execute("ALTER TABLE audit_action DROP CONSTRAINT is_full")
+    with full_ledger():
+        _fails(request)
     expect("Writes at the provider", len(office.writes()), 0)
 
 
@@ -231,6 +243,17 @@ def _fails(request: ActionRequest) -> None:
 
 
 @contextmanager
+def full_ledger() -> Iterator[None]:
+    """Meanwhile the ledger takes no row."""
+    with connections[LEDGER].cursor() as cursor:
+        cursor.execute("ALTER TABLE audit_action ADD CONSTRAINT is_full CHECK (false) NOT VALID")
+        try:
+            yield
+        finally:
+            cursor.execute("ALTER TABLE audit_action DROP CONSTRAINT is_full")
+
+
+@contextmanager
 def struck(office: Office, **faults: float) -> Iterator[None]:
     office.strike(**faults)
     try:
@@ -254,6 +277,7 @@ TRIALS = (
     closed_list,
     new_receiver_in_a_mail,
     malformed_arguments,
+    words_that_cannot_be_stored,
     rates,
     once_however_often_asked,
     recorded_before_and_after,

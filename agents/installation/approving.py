@@ -7,8 +7,10 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from agents.installation.acting import refused
 from agents.installation.guarantees import Broken, expect
-from agents.installation.office import Office
+from agents.installation.office import SENDER, Office
+from audit.keeping import erasure
 from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
 from guardrails.models import AllowedAction, Approval
@@ -31,6 +33,20 @@ def altered_after_the_question(office: Office) -> None:
     other = office.receive(subject="Something else")
     Approval.objects.filter(pk=approval.pk).update(arguments={"email_id": other})
     expect("It became", confirm(approval).status, "refused")
+    expect("Writes at the provider", len(office.writes()), 0)
+
+
+def altered_after_it_was_erased(office: Office) -> None:
+    """So is one of which the ledger no longer has the contents."""
+    office.permit("send_email", "ask")
+    office.list_target("send_email", "recipient", SENDER)
+    approval = office.ask("send_email", to=[SENDER], subject="Figures", body="They are good.")
+    scope = erasure.Scope(tenant_id=office.organisation.id, action_id=approval.action_id)
+    erasure.erase(scope, reason="A trial.", actor_id="trial")
+    other = approval.arguments | {"body": "They are bad."}
+    Approval.objects.filter(pk=approval.pk).update(arguments=other)
+    result = confirm(approval)
+    expect("It became", (result.status, result.reason), ("refused", "changed_since_asked"))
     expect("Writes at the provider", len(office.writes()), 0)
 
 
@@ -90,10 +106,12 @@ def allowed_action_withdrawn(office: Office) -> None:
 
 def changed_since_shown(office: Office) -> None:
     """An object that changed after it was shown needs a new word."""
-    approval = asked(office)
-    office.change(f"emails/{approval.arguments['email_id']}", subject="Other words")
-    result = confirm(approval)
-    expect("It became", (result.status, result.reason), ("refused", "changed_since_asked"))
+    office.permit("archive", "ask")
+    for change in ({"subject": "Other words"}, {"body_text": "Other words."}):
+        approval = office.ask("archive", email_id=office.receive())
+        office.change(f"emails/{approval.arguments['email_id']}", **change)
+        result = confirm(approval)
+        expect("It became", (result.status, result.reason), ("refused", "changed_since_asked"))
     expect("Writes at the provider", len(office.writes()), 0)
 
 
@@ -116,6 +134,15 @@ def second_person_written_off(office: Office) -> None:
     result = confirm(approval)
     expect("It became", (result.status, result.reason), ("refused", "second_yes_missing"))
     expect("Writes at the provider", len(office.writes()), 0)
+
+
+def for_undoing_alone(office: Office) -> None:
+    """What only takes an action back is for a person's command: the agent may not do it, even where
+    somebody altered the database to allow it."""
+    allowed = office.permit("archive")
+    type(allowed).objects.filter(pk=allowed.pk).update(action_type="restore_labels")
+    result = office.do("restore_labels", email_id=office.receive(), add=["label_fyi"])
+    refused(office, result, "unknown_action")
 
 
 def asked(office: Office) -> Approval:
@@ -144,6 +171,7 @@ def _conflicts(decide: Callable[[], object]) -> None:
 TRIALS = (
     waits_for_a_person,
     altered_after_the_question,
+    altered_after_it_was_erased,
     word_about_something_else,
     yes_said_twice,
     no_is_final,
@@ -153,4 +181,5 @@ TRIALS = (
     changed_since_shown,
     two_people,
     second_person_written_off,
+    for_undoing_alone,
 )

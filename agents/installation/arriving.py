@@ -20,7 +20,7 @@ from agents.inbound import claims
 from agents.installation.guarantees import Broken, NotApplicable, expect
 from agents.installation.office import Office, found
 from agents.models import Conversation
-from integrations.models import Delivery, ServiceToken
+from integrations.models import Delivery, Organisation, ServiceToken
 
 log = logging.getLogger(__name__)
 TAKEN = 202
@@ -50,11 +50,24 @@ def old_webhook(office: Office) -> None:
 
 
 def same_webhook_twice(office: Office) -> None:
-    """A webhook that comes twice is taken once."""
+    """A webhook that comes twice is taken once, and its sender hears that it was there."""
     body = _event(office)
     first, second = (post(office, body, id="msg_1") for _ in range(2))
     expect("They were answered", (first.status_code, second.status_code), (TAKEN, TAKEN))
-    expect("Deliveries", deliveries(office), 1)
+    delivery = Delivery.objects.get(organisation=office.organisation)
+    for answer, status in ((first, "accepted"), (second, "duplicate")):
+        said = json.loads(answer.content)
+        expect("It says", (said["status"], said["delivery_id"]), (status, str(delivery.id)))
+
+
+def webhook_of_nobody(office: Office) -> None:
+    """A webhook for an organisation that is gone is answered as one with a wrong signature."""
+    forged = post(office, _event(office), secret=found(office.site).secret)
+    Organisation.objects.filter(pk=office.organisation.pk).update(slug=f"gone-{uuid4().hex[:8]}")
+    signed = post(office, _event(office))
+    expect("It was answered", signed.status_code, 401)
+    expect("It says", signed.content, forged.content)
+    expect("Deliveries", deliveries(office), 0)
 
 
 def delivery_in_one_hand(office: Office) -> None:
@@ -252,6 +265,7 @@ TRIALS = (
     unsigned_webhook,
     old_webhook,
     same_webhook_twice,
+    webhook_of_nobody,
     delivery_in_one_hand,
     webhook_that_cannot_be_stored,
     webhook_that_is_too_large,

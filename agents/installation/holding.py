@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from uuid import uuid4
 
+from django.db import DatabaseError
 from django.utils import timezone
 
-from agents.installation.acting import AT_ONCE, PERSON
+from agents.installation.acting import AT_ONCE, PERSON, full_ledger
 from agents.installation.approving import confirm
 from agents.installation.guarantees import Broken, expect
 from agents.installation.limiting import CLIENT, STRANGER, permit_mail, send
 from agents.installation.office import AGENT_TEXT, Office, alone
+from audit.contracts import LedgerError
 from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
 from guardrails.contracts import ActionResult
@@ -34,6 +37,21 @@ def held_and_recalled(office: Office) -> None:
     _pass_time(result)
     expect("Released it became", _release(result), None)
     expect("Writes at the provider", len(office.writes()), 0)
+    expect("It is", _row(result).state, HeldSend.State.RECALLED)
+    expect("Its last row", recorded(result.action_id)[-1].decision_reason, "recalled")
+
+
+def recalled_without_the_ledger(office: Office) -> None:
+    """What is recalled while the ledger cannot be written is never done, and its row follows."""
+    result = _held(office)
+    with full_ledger(), suppress(DatabaseError, LedgerError):
+        _recall(office, result)
+    expect("Its rows", len(recorded(result.action_id)), 1)
+    expect("Asked for again it became", _again(office, result).reason, "recalled")
+    _pass_time(result)
+    expect("Released it became", _release(result), None)
+    expect("Writes at the provider", len(office.writes()), 0)
+    held_sends.finish_recalled(older_than=timezone.now())
     expect("Its last row", recorded(result.action_id)[-1].decision_reason, "recalled")
 
 
@@ -56,16 +74,16 @@ def held_and_no_longer_permitted(office: Office) -> None:
     _pass_time(result)
     releases.release_due(now=timezone.now())
     expect("Writes at the provider", len(office.writes()), 0)
-    row = HeldSend.objects.get(action_id=result.action_id)
-    expect("It became", row.state, HeldSend.State.REFUSED)
+    expect("It became", _row(result).state, HeldSend.State.REFUSED)
 
 
 def stop_recalls(office: Office) -> None:
-    """A stop recalls what is held."""
+    """A stop recalls what is held and what it stops, and nothing else."""
     result = _held(office)
-    scope = switches.Scope(organisation_id=office.organisation.id)
-    thrown = switches.throw(scope, why="A trial.", author=Author(name=PERSON, door="command"))
-    expect("Recalled", thrown.recalled, 1)
+    for effect, recalled in (("concealing", 0), ("egress", 1)):
+        scope = switches.Scope(organisation_id=office.organisation.id, effect=effect)
+        thrown = switches.throw(scope, why="A trial.", author=Author(name=PERSON, door="command"))
+        expect(f"Recalled by a stop of what is {effect}", thrown.recalled, recalled)
     _pass_time(result)
     releases.release_due(now=timezone.now())
     expect("Writes at the provider", len(office.writes()), 0)
@@ -85,6 +103,7 @@ def edited_is_judged_again(office: Office) -> None:
     expect("Writes at the provider", len(office.writes()), 0)
     approval.refresh_from_db()
     expect("What was asked", approval.state, Approval.State.PENDING)
+    expect("It would go to", approval.arguments["to"], [CLIENT])
 
 
 def of_another_person(office: Office) -> None:
@@ -125,6 +144,10 @@ def _held(office: Office) -> ActionResult:
     return result
 
 
+def _row(result: ActionResult) -> HeldSend:
+    return HeldSend.objects.select_related("account__organisation").get(action_id=result.action_id)
+
+
 def _recall(office: Office, result: ActionResult) -> HeldSendCard:
     assert result.held_send_id is not None  # noqa: S101  # it is held
     return held_sends.recall(
@@ -138,8 +161,7 @@ def _release(result: ActionResult) -> ActionResult | None:
 
 
 def _again(office: Office, result: ActionResult) -> ActionResult:
-    row = HeldSend.objects.select_related("account__organisation").get(action_id=result.action_id)
-    return execute(held_sends.request_of(row))
+    return execute(held_sends.request_of(_row(result)))
 
 
 def _pass_time(result: ActionResult) -> None:
@@ -157,6 +179,7 @@ def _too_late(recall: Callable[[], object]) -> None:
 
 TRIALS = (
     held_and_recalled,
+    recalled_without_the_ledger,
     held_and_released,
     held_and_no_longer_permitted,
     stop_recalls,

@@ -4,6 +4,8 @@ has to see it first."""
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from agents.installation.acting import AT_ONCE, ISSUE, PERSON, refused, struck
@@ -12,6 +14,7 @@ from agents.installation.office import AGENT_TEXT, Office, alone, until
 from guardrails.contracts import ActionResult, Origin
 from guardrails.execute import switches
 from guardrails.execute.executor import execute
+from guardrails.gather import own_mail
 from guardrails.learn import corrections
 from guardrails.models import Approval, CeilingLimit
 from guardrails.policies.changes import Author
@@ -63,9 +66,11 @@ def stop_by_effect(office: Office) -> None:
 
 
 def stopped_under_way(office: Office) -> None:
-    """A stop also stops what was decided before and has not reached the provider yet."""
+    """A stop also stops what was decided before and has not reached the provider yet, and nobody
+    takes it for done."""
     office.permit("archive")
-    request = office.request("archive", email_id=office.receive())
+    email_id = office.receive()
+    request = office.request("archive", email_id=email_id)
     scope = switches.Scope(organisation_id=office.organisation.id)
     asked = Upstream.objects.filter(name=office.organisation.slug)
     with struck(office, latency_ms=3000), ThreadPoolExecutor(1) as pool:
@@ -75,6 +80,8 @@ def stopped_under_way(office: Office) -> None:
         switches.throw(scope, why="A trial.", author=Author(name=PERSON, door="command"))
         expect("It became", done.result().reason, "switched_off")
     expect("Writes at the provider", len(office.writes()), 0)
+    filed = own_mail.filings_of(office.accounts["mail"].ref(), email_id)
+    expect("Actions that are said to have filed the mail", len(filed), 0)
 
 
 def own_words_go_to_a_person(office: Office) -> None:
@@ -109,6 +116,17 @@ def mail_asks_nobody(office: Office) -> None:
     waiting = Approval.objects.filter(organisation=office.organisation).count()
     expect("Requests that wait", waiting, 0)
     expect("Writes at the provider", len(office.writes()), 0)
+
+
+def mail_asks_where_the_policy_wants(office: Office) -> None:
+    """A mail makes Remit ask a person only where the policy wants to be asked, and not where the
+    agent does."""
+    allowed = office.permit("archive")
+    refused(office, _archive_careful(office), "ask_not_from_mail")
+    waiting = Approval.objects.filter(organisation=office.organisation)
+    expect("Requests that wait", waiting.count(), 0)
+    type(allowed).objects.filter(pk=allowed.pk).update(approval_mode="ask")
+    waits(office, _archive_careful(office))
 
 
 def renamed_target(office: Office) -> None:
@@ -148,7 +166,12 @@ def rates_at_once(office: Office) -> None:
     office.permit("archive", conditions=[{"kind": "rate", "max": 1, "per": "hour"}])
     asked = [office.request("archive", email_id=office.receive()) for _ in range(AT_ONCE)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(alone(execute), asked))
+        # Nobody gets behind their counting before another has begun.
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE guardrails_usage IN SHARE MODE")
+            began = [pool.submit(alone(execute), one) for one in asked]
+            until(lambda: _count_waiting(cursor) > 1)
+        results = [one.result() for one in began]
     done = [one for one in results if one.status == "succeeded"]
     expect("Done", len(done), 1)
     expect("Writes at the provider", len(office.writes()), 1)
@@ -196,6 +219,25 @@ def send(office: Office) -> ActionResult:
     return office.do("send_email", to=[CLIENT], subject="Figures", body="See below.")
 
 
+def _count_waiting(cursor: CursorWrapper) -> int:
+    """How many locks are waited for in this database."""
+    cursor.execute(
+        "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+        " WHERE NOT l.granted AND d.datname = current_database()"
+    )
+    return int(cursor.fetchone()[0])
+
+
+def _archive_careful(office: Office) -> ActionResult:
+    """A mail arrives, and the agent would put it away if a person looked at that first."""
+    email_id = office.receive()
+    origin = Origin(
+        trigger="webhook", turn_id="turn", item_source_id=email_id, thread_id="t", tighten=True
+    )
+    request = office.request("archive", email_id=email_id)
+    return execute(dataclasses.replace(request, origin=origin))
+
+
 def _list_label(office: Office) -> None:
     target = office.list_target("classify", "label", LABEL)
     type(target).objects.filter(pk=target.pk).update(name="FYI")
@@ -241,6 +283,7 @@ TRIALS = (
     gone_for_good_goes_to_a_person,
     agent_can_ask_for_a_person,
     mail_asks_nobody,
+    mail_asks_where_the_policy_wants,
     renamed_target,
     condition_that_fails,
     label_taken_off,

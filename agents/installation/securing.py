@@ -6,7 +6,8 @@ from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from django.conf import settings
-from django.test import override_settings
+from django.contrib.auth.models import User
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from agents.installation.arriving import read, token
@@ -30,6 +31,7 @@ INSIDE = (
     "http://example.org/",
     "https://user:pass@example.org/",
 )
+OUTSIDE = ("https://9.9.9.9/", "https://[2620:fe::fe]/", "https://[64:ff9b::909:909]/")
 
 
 def password_is_sealed(office: Office) -> None:
@@ -64,7 +66,8 @@ def password_is_sealed(office: Office) -> None:
 
 
 def own_network_is_closed(office: Office) -> None:
-    """What Remit sends to an address that people entered never goes to its own network."""
+    """What Remit sends to an address that people entered never goes to its own network, and does
+    go to a public one."""
     with override_settings(OUTGOING_TO_PRIVATE=False):
         for url in INSIDE:
             try:
@@ -72,6 +75,8 @@ def own_network_is_closed(office: Office) -> None:
             except outgoing.Forbidden:
                 continue
             raise Broken(f"It would go to {url}")
+        for url in OUTSIDE:
+            outgoing.check_form(url)  # raises, and asks nobody
 
 
 def token_of_one_person(office: Office) -> None:
@@ -99,6 +104,25 @@ def token_that_ended(office: Office) -> None:
         setattr(row, ended, timezone.now() - timedelta(seconds=1))
         row.save()
         expect(f"After {ended}", read(plain, office.user_id).status_code, 401)
+
+
+def log_in_beside_a_token(office: Office) -> None:
+    """A token that opens nothing opens nothing either for who is logged in beside it."""
+    row, plain = token(office, "chat")
+    browser = Client()
+    person = User.objects.create_superuser(f"trial-{uuid4().hex[:8]}")
+    browser.force_login(person)
+
+    def ask(**headers: str) -> int:
+        named = {"X-Remit-Organisation": office.organisation.slug} | headers
+        query = {"user_id": office.user_id}
+        return browser.get("/api/v1/conversations", query, headers=named).status_code
+
+    with override_settings(SECOND_FACTOR=False):
+        expect("Logged in", ask(), 200)
+        expect("With a token too", ask(Authorization=f"Bearer {plain}"), 200)
+        row.delete()
+        expect("With a revoked one", ask(Authorization=f"Bearer {plain}"), 401)
 
 
 def token_without_the_scope(office: Office) -> None:
@@ -144,6 +168,7 @@ TRIALS = (
     own_network_is_closed,
     token_of_one_person,
     token_that_ended,
+    log_in_beside_a_token,
     token_without_the_scope,
     ledger_of_another_organisation,
     token_is_not_kept,

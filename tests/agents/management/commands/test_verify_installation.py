@@ -15,6 +15,7 @@ from agents.installation.guarantees import attempt
 from agents.installation.office import built_site, found
 from agents.models import InstallationCheck
 from guardrails.approve import approvals
+from guardrails.learn import evidence
 from integrations.models import Organisation
 from integrations.web import webhooks
 from tests import database
@@ -71,13 +72,22 @@ def test_a_fault_in_remit_turns_a_guarantee_red(monkeypatch: pytest.MonkeyPatch)
     with built_site() as site:
         monkeypatch.setattr(webhooks, "verify", lambda *, headers, **_: headers["webhook-id"])
         monkeypatch.setattr(approvals, "check", lambda *_, **__: None)
+        monkeypatch.setattr(evidence, "find_lack", lambda *_, **__: None)
         broken = {
             name: attempt(trials[name], found(site)).found
-            for name in ("unsigned_webhook", "word_about_something_else", "no_is_final")
+            for name in (
+                "unsigned_webhook",
+                "word_about_something_else",
+                "no_is_final",
+                "pattern_without_evidence",
+                "pattern_spoken_against",
+            )
         }
 
     assert broken == {
         "unsigned_webhook": "Unsigned: 202 instead of 401.",
         "word_about_something_else": "The word counted.",
         "no_is_final": "",
+        "pattern_without_evidence": "It became: new instead of unproven.",
+        "pattern_spoken_against": "Approved with one that is contradicting: True instead of False.",
     }
