@@ -1,6 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import get_args
+from typing import Any, get_args
 from uuid import UUID, uuid4
 
 import pytest
@@ -155,6 +155,29 @@ def test_rows_of_a_rare_status_are_found_by_its_index_in_every_month_by_a_plan_f
     for month in months.list_months():
         name = f"audit_action_{month.suffix}"
         assert f"using {name}_status_action_id_id_tenant_id_idx on {name} " in plan
+    assert "Sort" not in plan
+
+
+@pytest.mark.parametrize(
+    ("chosen", "columns"),
+    [
+        ({"on_behalf_of": frozenset({"maya"})}, "tenant_id_on_behalf_of_action_id_id_idx"),
+        ({"action_type": "archive"}, "tenant_id_action_type_action_id_id_idx1"),
+    ],
+)
+def test_rows_of_a_person_or_type_are_found_by_their_index_by_a_plan_for_any_parameters(
+    chosen: dict[str, Any], columns: str
+) -> None:
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT audit_make_month('2026-04-01')")
+    filters = Filters(tenant_id=uuid4(), **chosen)
+    rows = queries.select_matching(filters).order_by("-action_id", "-id")[:51]
+
+    plan = plan_for_any_parameters(rows)
+
+    for month in months.list_months():
+        name = f"audit_action_{month.suffix}"
+        assert f"using {name}_{columns} on {name} " in plan
     assert "Sort" not in plan
 
 
