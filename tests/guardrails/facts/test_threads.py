@@ -56,6 +56,13 @@ wishes = st.sampled_from(
         ("archive", ARGUMENTS["archive"]),
     ]
 )
+KNOWN = {"kind": "recipient", "relation": ["thread_participant", "belongs"], "novel": "ask"}
+by_thread = st.sampled_from(
+    [
+        policy_of(allow("draft"), allow("send_email", "auto", {**KNOWN, "novel": novel}))
+        for novel in ("ask", "forbid")
+    ]
+)
 words = st.sampled_from([chat("answer mail-1"), chat(f"answer mail-1 and tell {ADA}")])
 
 
@@ -94,7 +101,7 @@ def test_the_whole_thread_says_what_its_mails_say(thread: tuple[Email, ...]) -> 
         )
 
 
-@given(wishes, policies(), origins | words, threads, st.booleans())
+@given(wishes, by_thread | policies(), origins | words, threads, st.booleans())
 def test_it_decides_alike_in_full_in_short_and_from_rows_of_either_form(
     wish: tuple[str, dict[str, Any]],
     policy: PolicySnapshot,
@@ -113,7 +120,7 @@ def test_it_decides_alike_in_full_in_short_and_from_rows_of_either_form(
     row = as_recorded(asked, policy, short)
     older = {
         **row.payload["decided_on"]["facts"],
-        "thread": [mail.model_dump(mode="json", by_alias=True) for mail in thread],
+        "thread": [mail.model_dump(mode="json", exclude=evidence.MAIL_TEXT) for mail in thread],
     }
     del older["thread_summary"]
     whole = dict(row.payload["decided_on"])
