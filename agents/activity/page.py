@@ -15,7 +15,8 @@ from agents.activity.offers import BUTTONS
 from agents.activity.outcomes import Outcome
 from agents.activity.selection import KINDS, Wanted
 from guardrails.comply import incidents
-from integrations.models import Account, Organisation
+from integrations.accounts.names import label, list_names
+from integrations.models import Organisation
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.cursors import Place
 
@@ -50,14 +51,10 @@ class Filters(forms.Form):
 
     def __init__(self, given: Any, *, organisation: Organisation) -> None:
         super().__init__(given, label_suffix="")
-        people = (
-            Account.objects.filter(organisation=organisation)
-            .order_by("external_user_id")
-            .values_list("external_user_id", flat=True)
-            .distinct()[:MANY]
-        )
-        named = [*dict.fromkeys([*people, *filter(None, [given.get("person", "")])])]
-        everybody = [("", "Everybody"), *((one, one) for one in named)]
+        people = list_names(organisation.id, most=MANY)
+        chosen = given.get("person", "")
+        named = people if chosen in ("", *people) else people | {chosen: chosen}
+        everybody = [("", "Everybody"), *((one, label(one, name)) for one, name in named.items())]
         self.fields["person"] = forms.ChoiceField(required=False, choices=everybody)
         for name in ("since", "until"):
             self.fields[name].widget = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})

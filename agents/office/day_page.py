@@ -1,7 +1,6 @@
 """One user's day: what was done, asked, refused and left alone, and what waits for them. The mail
 about it (`agents.activity.digest_mail`) leads here."""
 
-from collections.abc import Sequence
 from datetime import date, timedelta
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -16,7 +15,8 @@ from django.utils import timezone
 from agents.activity import digests
 from agents.activity.offers import BUTTONS
 from agents.activity.page import MANY, RIGHTS
-from integrations.models import Account, Organisation
+from integrations.accounts.names import label, list_names
+from integrations.models import Organisation
 from integrations.models.preferences import find_zones
 from integrations.web.admin_pages import choose_organisation
 
@@ -28,24 +28,20 @@ def view(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perms(RIGHTS):
         raise PermissionDenied
     organisations, chosen = choose_organisation(request)
-    people = _list_people(chosen)
+    people = list_names(chosen.id, most=MANY) if chosen else {}
     person = request.GET.get("person", "")
     person = person if person in people else next(iter(people), "")
     context = admin.site.each_context(request) | {
         "title": "A user's day",
         "organisations": organisations,
         "organisation": chosen,
-        "people": people,
+        "people": [(one, label(one, name)) for one, name in people.items()],
         "person": person,
+        "called": people.get(person, person),
     }
     if chosen and person:
         context |= _show(request, chosen, person)
     return TemplateResponse(request, "agents/day.html", context)
-
-
-def _list_people(organisation: Organisation | None) -> Sequence[str]:
-    rows = Account.objects.filter(organisation=organisation).order_by("external_user_id")
-    return list(rows.values_list("external_user_id", flat=True).distinct()[:MANY])
 
 
 def _show(request: HttpRequest, organisation: Organisation, person: str) -> dict[str, object]:

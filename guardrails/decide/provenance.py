@@ -27,7 +27,7 @@ Provenance = Literal["U", "A", "N", "C", "D", "T", "O", "V", "R", "X"]
 STRENGTH: tuple[Provenance, ...] = ("U", "A", "N", "C", "D", "T", "O", "V", "R", "X")
 IN_WORDS: Mapping[str, str] = {
     "U": "typed by the user in this request",
-    "A": "listed by an operator",
+    "A": "on the list of what is permitted",
     "N": "named by the user in this request",
     "C": "a colleague in the organisation's directory",
     "D": "the user has written to it before",

@@ -65,7 +65,7 @@ def test_the_seeds_story(office: Office, page: Page, problems: list[str]) -> Non
         # Where it goes is said first, and where that comes from.
         first = cards.first.locator("dt, dd")
         expect(first.nth(0)).to_have_text("project key")
-        expect(first.nth(1)).to_contain_text("listed by an operator")
+        expect(first.nth(1)).to_contain_text("on the list of what is permitted")
         page.get_by_role("button", name="Confirm the ticked ones").click()
 
         status(page, "Finished.")

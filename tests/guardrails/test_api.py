@@ -69,7 +69,7 @@ def test_what_waits_is_listed_with_everything_a_person_needs(
         "Create a task in PROJ: “Payment Integration”",
     )
     assert card["params"]["project_key"] == "PROJ"
-    assert card["provenance"]["project_key"] == "listed by an operator"
+    assert card["provenance"]["project_key"] == "on the list of what is permitted"
     assert (card["state"], card["digest"], card["expires_at"]) == ("pending", waiting.digest, None)
 
 

@@ -143,7 +143,7 @@ def test_whom_no_argument_names_come_first_too(office: Office) -> None:
 
     told = [(value.label, value.text, value.provenance, value.is_new) for value in card.values]
     assert told[:2] == [
-        ("event people", "bob@client.com", "listed by an operator", False),
+        ("event people", "bob@client.com", "on the list of what is permitted", False),
         (
             "event people",
             "zoe@client.com",

@@ -168,7 +168,7 @@ def test_where_each_value_came_from_is_named(office: Office, client: Client) -> 
 
     text = page(client, "why", result.action_id)
 
-    assert "listed by an operator" in text
+    assert "on the list of what is permitted" in text
     assert "written by the agent or found in content" in text
     assert "What would have to change" not in text
 

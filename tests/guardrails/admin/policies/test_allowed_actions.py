@@ -217,7 +217,7 @@ def test_the_card_shows_targets_first_and_everything_in_full(
     assert "Create a task in PROJ</h2>" in text
     assert "<bdi>“Setup CI/CD”</bdi>" in text
     assert text.index("Whom and what it reaches") < text.index("In full")
-    assert "listed by an operator" in text
+    assert "on the list of what is permitted" in text
     assert HOSTILE not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; zero⟨U+200B⟩width" in text
     assert "I am &lt;b&gt;sure&lt;/b&gt;." in text

@@ -105,7 +105,7 @@ def test_an_action_is_tried_without_json_and_without_doing_it(
     assert all(f'name="argument-{name}"' in fields for name in ("to", "cc", "bcc", "body"))
     assert "A person must confirm this first. The policy says so." in text
     assert "argument-to" in text
-    assert "to: listed by an operator" in text
+    assert "to: on the list of what is permitted" in text
     assert HOSTILE not in text
     assert office.calls() == []
 
