@@ -110,6 +110,8 @@ def take(page: Page) -> None:
 
     page.goto("/admin/guardrails/approval/")
     page.get_by_role("row").nth(1).get_by_role("link").first.click()
+    page.wait_for_url("**/batch/**")  # three alike
+    page.get_by_role("link", name="Change this one").first.click()
     page.wait_for_url("**/change/**")
     save(page, "approval")
 
@@ -122,7 +124,7 @@ def take(page: Page) -> None:
 
     page.goto("/admin/")
     page.get_by_role("link", name="What may it do?").click()
-    page.get_by_label("Account").select_option(label="Maya Lindqvist · Gmail")
+    page.get_by_label("Account", exact=True).select_option(label="Maya Lindqvist · Gmail")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**account=**")
     save(page, "policy")

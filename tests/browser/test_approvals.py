@@ -163,6 +163,7 @@ def test_what_a_card_is_about_is_above_the_yes_on_a_phone_and_open_beside_it_els
         page.goto("/console/")
         say(page, "Create a task in PROJ: Order new plants")
         status(page, "1 question waits for your decision.")
+        expect(page.locator("#sessions li")).to_contain_text("waits for a yes or no")
     [row] = Approval.objects.filter(state="pending")
 
     for address in (f"/admin/guardrails/approval/{row.id}/change/", "/console/approvals?user=maya"):

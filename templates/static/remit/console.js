@@ -69,7 +69,10 @@ async function talk({ text = "", pasted = [], chosen = null, confirm = [], rejec
     if (!session) loadSessions(started.session_id);
     open(started.session_id);
     const answer = await follow(started);
-    if (mine === shown) show(answer);
+    if (mine === shown) {
+      show(answer);
+      loadSessions(); // what waits in it stands beside its name
+    }
   } catch (error) {
     complain(error);
   } finally {
