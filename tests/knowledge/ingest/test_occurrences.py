@@ -170,7 +170,7 @@ def kept(owner: AccountRef, *, days: int = 49) -> list[tuple[str, str]]:
     """What takes place in the seven weeks after NOW: whose, and when in UTC."""
     rows = Occurrence.objects.filter(
         account_id=owner.id, starts_at__gte=NOW, starts_at__lt=NOW + timedelta(days=days)
-    ).order_by("starts_at")
+    ).order_by("starts_at", "item__source_id")
     return [
         (name.removeprefix("standup-"), f"{start:%m-%d %H:%M}-{end:%H:%M}")
         for name, start, end in rows.values_list("item__source_id", "starts_at", "ends_at")
