@@ -4,6 +4,7 @@ example, all errors, and the idempotency key."""
 from typing import Any
 
 from config.rest.operations import BODIES, ID, SUMMARIES
+from integrations.contracts.events import WebhookEvent
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
 SETTINGS = {
@@ -112,6 +113,40 @@ KEY = {
     "description": "The same key again gives the first answer again, for a day: nothing is done "
     "twice. A key is bound to its caller, its address and its body.",
 }
+_ITEM = {
+    "id": "msg_1",
+    "thread_id": "thread_1",
+    "from": "ada@example.org",
+    "from_name": "Ada",
+    "to": ["maya@example.com"],
+    "subject": "Lunch on Friday",
+    "body_text": "At noon?",
+    "labels": ["INBOX"],
+    "received_at": "2026-11-26T09:00:00Z",
+}
+_ABOUT = {"user_id": "maya", "source": "gmail", "source_id": "msg_1"}
+_WHEN = {"timestamp": "2026-11-26T09:00:00Z"}
+# By what happened to an item: the fields of the body, and an example of each.
+WEBHOOKS: dict[str, dict[str, Any]] = {
+    "created": {**_ABOUT, "content_type": "email", "data": _ITEM, **_WHEN},
+    "updated": {
+        **_ABOUT,
+        "content_type": "email",
+        "changes": {"labels": []},
+        "full_data": _ITEM | {"labels": []},
+        **_WHEN,
+    },
+    "deleted": {**_ABOUT, **_WHEN},
+}
+TAKEN = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["accepted", "duplicate"], "type": "string"},
+        "source_id": {"type": "string"},
+        "delivery_id": {"type": "string", "format": "uuid"},
+    },
+    "required": ["status", "source_id", "delivery_id"],
+}
 
 
 def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
@@ -191,13 +226,6 @@ def _events() -> dict[str, Any]:
 
 
 def _webhooks() -> dict[str, Any]:
-    event = {
-        "user_id": "maya",
-        "source": "gmail",
-        "source_id": "msg_1",
-        "content_type": "email",
-        "timestamp": "2026-11-26T09:00:00Z",
-    }
     return {
         f"/webhooks/item-{kind}": {
             "post": {
@@ -214,17 +242,44 @@ def _webhooks() -> dict[str, Any]:
                 "requestBody": {
                     "required": True,
                     "content": {
-                        "application/json": {"schema": {"type": "object"}, "example": event}
+                        "application/json": {"schema": _event_of(kind), "example": example}
                     },
                 },
                 "responses": {
                     "202": {
                         "description": "It is stored.",
-                        "content": {"application/json": {"schema": {"type": "object"}}},
+                        "content": {
+                            "application/json": {
+                                "schema": TAKEN,
+                                "example": {
+                                    "status": "accepted",
+                                    "source_id": example["source_id"],
+                                    "delivery_id": ID,
+                                },
+                            }
+                        },
                     },
                     **_refusals(*EVERY, 413),
                 },
             }
         }
-        for kind in ("created", "updated", "deleted")
+        for kind, example in WEBHOOKS.items()
+    }
+
+
+def _event_of(kind: str) -> dict[str, Any]:
+    """The body of one kind: the path says which, and a deletion has no item."""
+    whole = WebhookEvent.model_json_schema()
+    fields = {
+        name: whole["properties"][name] for name in WEBHOOKS[kind] if name in whole["properties"]
+    }
+    item = next((name for name in ("data", "full_data") if name in WEBHOOKS[kind]), None)
+    if item:
+        fields[item] = {"type": "object", "description": "The whole item."}
+    needed = {*whole["required"], *([item] if item else ())}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": fields,
+        "required": [name for name in WEBHOOKS[kind] if name in needed],
     }

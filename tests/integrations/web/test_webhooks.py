@@ -4,6 +4,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from django.db import transaction
 from django.test import Client
@@ -90,6 +91,27 @@ def test_a_signed_event_is_stored_and_queued_and_answered_with_202(account: Acco
     }
     assert (delivery.account, delivery.webhook_id, delivery.state) == (account, "msg_1", "queued")
     assert list(Delivery.objects.waiting()) == [delivery]
+
+
+@pytest.mark.parametrize("kind", ["created", "updated", "deleted"])
+def test_what_the_schema_gives_as_an_example_is_taken_as_it_says(
+    account: Account, kind: str
+) -> None:
+    path = f"/webhooks/item-{kind}"
+    described = Client().get("/api/schema?format=json").json()["paths"][path]["post"]
+    asked = described["requestBody"]["content"]["application/json"]
+    jsonschema.validate(asked["example"], asked["schema"])
+
+    response = post(dump(asked["example"]), path=path)
+
+    assert response.status_code == 202
+    answer = described["responses"]["202"]["content"]["application/json"]
+    jsonschema.validate(response.json(), answer["schema"])
+    assert set(answer["example"]) == set(response.json())
+    without = {name: value for name, value in asked["example"].items() if name != "timestamp"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(without, asked["schema"])
+    assert post(dump(without), path=path).status_code == 400
 
 
 def test_the_same_webhook_id_again_is_a_duplicate_and_queues_nothing(account: Account) -> None:
