@@ -234,5 +234,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
 ]
 
 handler400 = "config.rest.errors.bad_request"
+handler403 = "config.rest.errors.not_permitted"
 handler404 = "config.rest.errors.not_found"
 handler500 = "config.rest.errors.server_error"

@@ -38,6 +38,7 @@ AnyAnswer = TypeVar("AnyAnswer", bound=HttpResponse)
 BROKEN = gettext_noop("Something broke on our side. It is in the log.")
 NOT_UNDERSTOOD = gettext_noop("The request could not be understood.")
 NO_PAGE = gettext_noop("There is no such page.")
+NOT_YOURS = gettext_noop("Your login may not do this. Ask an administrator for it.")
 CUT_JSON = gettext_noop(
     "The body is not a valid JSON object: "
     "it cannot be read from line %(line)s, column %(column)s on."
@@ -198,6 +199,10 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _answer(request, 404, "not_found", NO_PAGE)
+
+
+def not_permitted(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 403, "permission_denied", NOT_YOURS)
 
 
 def no_token(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -2,7 +2,8 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -67,6 +68,25 @@ def test_what_there_is_not_is_said_to_a_person_on_a_page() -> None:
     assert answers[1].json()["error"]["code"] == "not_found"
 
 
+def test_a_page_that_a_role_may_not_open_says_so_and_whom_to_ask() -> None:
+    call_command("make_roles", verbosity=0)
+    approver = User.objects.create_user("ann", password="a long password", is_staff=True)
+    approver.groups.add(Group.objects.get(name="Approver"))
+    client = Client()
+    client.force_login(approver)
+
+    page = client.get("/admin/setup/", headers={"Accept": "text/html"})
+    german = client.get("/admin/setup/", headers={"Accept": "text/html", "Accept-Language": "de"})
+    program = client.get("/admin/setup/")
+
+    assert [one.status_code for one in (page, german, program)] == [403, 403, 403]
+    assert "<h1>Your login may not do this. Ask an administrator for it.</h1>" in (
+        page.content.decode()
+    )
+    assert "<h1>Deine Anmeldung darf das nicht." in german.content.decode()
+    assert program.json()["error"]["code"] == "permission_denied"
+
+
 def test_an_error_is_a_problem_with_a_code_that_leads_to_what_it_means() -> None:
     organisation = Organisation.objects.create(slug="default", name="Default")
     token = ServiceToken.issue(organisation=organisation, name="web", scopes=["chat"])[1]
@@ -100,7 +120,7 @@ def test_each_code_that_the_api_answers_with_says_what_it_means() -> None:
     ]
     said = (
         r'(?:(?<![_.])code|default_code) ?= ?"([a-z_]+)"'
-        r'|(?:refuse|Refused|Closed)\((?:send, )?\d{3}, "([a-z_]+)"'
+        r'|(?:refuse|Refused|Closed)\((?:scope, send, )?\d{3}, "([a-z_]+)"'
     )
     codes = {a or b for one in files for a, b in re.findall(said, one.read_text())}
 
