@@ -4,6 +4,7 @@ The rows are those of the activity, so the day says what the first page of the a
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from uuid import UUID
@@ -18,6 +19,7 @@ from agents.activity.selection import Wanted
 from guardrails.approve.cards import list_cards
 from guardrails.contracts.cards import ApprovalCard
 from guardrails.models import Approval
+from integrations.accounts.names import find_names
 
 WAITING = 3  # of what waits: what is to be decided first
 TITLES = {
@@ -70,7 +72,7 @@ class Day:
 
 def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, examples: int) -> Day:
     """What an agent looked at on this day of the zone, and what waits now. Five queries for each
-    outcome, and four. Words are in the language that is spoken."""
+    outcome, and five. Words are in the language that is spoken."""
     wanted = Wanted(
         organisation_id=organisation_id,
         person=person,
@@ -79,6 +81,7 @@ def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, exa
         zone=zone,
         looked_at=True,
     )
+    names = find_names(organisation_id, [person])
     counts = Counter[str]()
     for (_, outcome), number in figures.count(wanted).items():
         counts[outcome] += number
@@ -95,7 +98,7 @@ def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, exa
         person=person,
         day=day,
         parts=tuple(
-            _part(wanted, outcome, counts[outcome.value], examples)
+            _part(wanted, outcome, counts[outcome.value], examples, names)
             for outcome in TITLES
             if counts[outcome.value]
         ),
@@ -104,12 +107,15 @@ def load_day(organisation_id: UUID, person: str, day: date, *, zone: tzinfo, exa
     )
 
 
-def _part(wanted: Wanted, outcome: Outcome, number: int, examples: int) -> Part:
+def _part(
+    wanted: Wanted, outcome: Outcome, number: int, examples: int, names: Mapping[str, str]
+) -> Part:
     narrowed = Wanted(**{**vars(wanted), "outcome": outcome.value})
     found = selection.select(narrowed, limit=examples)
+    page = rows.render(found, organisation_id=wanted.organisation_id, zone=wanted.zone)
     return Part(
         outcome=outcome.value,
         title=gettext(TITLES[outcome]),
         number=number,
-        rows=tuple(rows.render(found, organisation_id=wanted.organisation_id, zone=wanted.zone)),
+        rows=tuple(rows.named(page, names)),
     )

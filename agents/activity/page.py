@@ -1,5 +1,6 @@
 """The admin's first page."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,7 +16,7 @@ from agents.activity.offers import BUTTONS
 from agents.activity.outcomes import Outcome
 from agents.activity.selection import KINDS, Wanted
 from guardrails.comply import incidents
-from integrations.accounts.names import label, list_names
+from integrations.accounts.names import find_names, label
 from integrations.models import Organisation
 from integrations.web.admin_pages import choose_organisation
 from integrations.web.cursors import Place
@@ -35,7 +36,7 @@ class Filters(forms.Form):
     words = forms.CharField(
         label="Words", required=False, max_length=200, empty_value="", strip=True
     )
-    person = forms.ChoiceField(required=False)
+    person = forms.CharField(required=False, empty_value="", widget=forms.Select)
     kind = forms.ChoiceField(
         label="What came", required=False, choices=[("", "Everything"), *KINDS.items()]
     )
@@ -49,18 +50,18 @@ class Filters(forms.Form):
         required=False, max_length=64, empty_value="", widget=forms.HiddenInput
     )
 
-    def __init__(self, given: Any, *, organisation: Organisation) -> None:
+    def __init__(self, given: Any) -> None:
         super().__init__(given, label_suffix="")
-        people = list_names(organisation.id, most=MANY)
-        chosen = given.get("person", "")
-        named = people if chosen in ("", *people) else people | {chosen: chosen}
-        everybody = [("", "Everybody"), *((one, label(one, name)) for one, name in named.items())]
-        self.fields["person"] = forms.ChoiceField(required=False, choices=everybody)
         for name in ("since", "until"):
             self.fields[name].widget = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
         self.fields["words"].widget.attrs |= {"type": "search", "placeholder": "Subject, sender…"}
         for field in self.fields.values():
             field.widget.attrs["class"] = CONTROL
+
+    def offer(self, names: Mapping[str, str]) -> None:
+        """These users to choose from."""
+        offered = ((one, label(one, name)) for one, name in sorted(names.items()))
+        self.fields["person"].widget.choices = [("", "Everybody"), *offered]
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -82,13 +83,17 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _activity(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
-    filters = Filters(request.GET, organisation=organisation)
+    filters = Filters(request.GET)
     filters.is_valid()
     chosen = {name: value for name, value in filters.cleaned_data.items() if value}
     before = Place.parse(request.GET.get("before", ""))
     wanted = Wanted(organisation_id=organisation.id, before=before, **chosen)
     found = selection.select(wanted, limit=PAGE_SIZE + 1)
     page = rows.render(found[:PAGE_SIZE], organisation_id=organisation.id)
+    shown = {row.person for row in page} | {chosen.get("person", "")} - {""}
+    names = find_names(organisation.id, shown, and_first=MANY)
+    filters.offer(names)
+    page = rows.named(page, names)
     query = {"organisation": organisation.slug} | {name: str(one) for name, one in chosen.items()}
     return {
         "incidents": _incidents(request, organisation),

@@ -20,7 +20,6 @@ from agents.models import Message, Turn
 from audit.contracts import ActionState
 from audit.ledger import selectors, timeline
 from guardrails.actions.registry import BY_NAME
-from integrations.accounts.names import find_names
 from integrations.models import Delivery
 from integrations.web.cursors import Place
 from knowledge.ingest.reading import SENTENCES
@@ -86,7 +85,8 @@ class Row:
 def render(
     found: Sequence[Delivery | Turn], *, organisation_id: UUID, zone: tzinfo = UTC
 ) -> list[Row]:
-    """The rows in words, with times of the zone. Seven queries at most, however many rows."""
+    """The rows in words, with times of the zone, and users by their ids. Six queries at most,
+    however many rows."""
     deliveries = [row for row in found if isinstance(row, Delivery)]
     requests = [row for row in found if isinstance(row, Turn)]
     turns = [*requests, *(turn for row in deliveries if (turn := turn_of(row)))]
@@ -105,7 +105,7 @@ def render(
         by_run.setdefault(one.run_id, []).append(one)
     for id, earlier in _asked_before(turns, states, organisation_id=organisation_id).items():
         by_run.setdefault(id, []).extend(earlier)
-    page = [
+    return [
         _delivery(row, items.get(_item_key(row)), by_run, suggested, zone)
         if isinstance(row, Delivery)
         else _request(row, said.get(row.id, ""), by_run, zone)
@@ -113,17 +113,15 @@ def render(
         else _reminder(row, items.get(_item_key(row)), by_run, zone)
         for row in found
     ]
-    return _named(page, organisation_id)
 
 
-def _named(page: list[Row], organisation_id: UUID) -> list[Row]:
-    """With users by their names instead of their ids."""
-    names = find_names(organisation_id, [row.person for row in page])
+def named(page: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
+    """With users by these names instead of their ids."""
     return [
         replace(
             row,
-            person=names[row.person],
-            who=names[row.person] if row.who == row.person else row.who,
+            person=names.get(row.person, row.person),
+            who=names.get(row.who, row.who) if row.who == row.person else row.who,
         )
         for row in page
     ]

@@ -25,4 +25,5 @@ def test_users_have_the_name_of_any_account_or_their_id_and_never_anothers() -> 
     assert list_names(here.id, most=9) == names
     assert list_names(here.id, most=1) == {"maya": "Maya Lindqvist"}
     assert find_names(here.id, ["omar", "maya", "gone"]) == names | {"gone": "gone"}
+    assert find_names(here.id, ["gone"], and_first=1) == {"maya": "Maya Lindqvist", "gone": "gone"}
     assert [label(*one) for one in names.items()] == ["Maya Lindqvist (maya)", "omar"]
