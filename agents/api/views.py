@@ -41,6 +41,7 @@ from agents.turns.work import load_work, with_tool_messages
 from guardrails.approve import questions
 from guardrails.approve.cards import list_cards
 from guardrails.policies import stopped
+from integrations.contracts.field_types import uuid_or_none
 from integrations.web.authentication import Caller, HasScope, LacksScope, caller_for, caller_of
 from integrations.web.cursors import page
 from integrations.web.idempotency import ApiView
@@ -209,7 +210,10 @@ def _waits_for_decision(organisation_id: UUID, user_id: str) -> Exists:
     waiting = questions.list_waiting_turns(
         organisation_id=organisation_id, external_user_id=user_id
     )
-    return Exists(Turn.objects.filter(conversation=OuterRef("pk"), id__in=waiting))
+    turns = [
+        turn for one in waiting if (turn := uuid_or_none(one))
+    ]  # an outside agent names its own
+    return Exists(Turn.objects.filter(conversation=OuterRef("pk"), id__in=turns))
 
 
 class ConversationView(ApiView):

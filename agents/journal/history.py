@@ -90,6 +90,7 @@ def load_user_words(turn: Turn, *, zone: str = "UTC") -> UserWords:
     messages = Message.objects.filter(
         conversation=turn.conversation_id,
         role=Message.Role.USER,
+        turn__conversation=turn.conversation_id,  # whichever table is read first
         turn__created_at__lte=turn.created_at,
     ).order_by("-created_at")[:HISTORY_TURNS]
     for message in messages:

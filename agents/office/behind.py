@@ -20,6 +20,7 @@ from guardrails.approve.delegation import CODENAME
 from guardrails.approve.speaking import moment
 from guardrails.facts.text import visible
 from guardrails.models import Approval
+from integrations.contracts.field_types import uuid_or_none
 from integrations.web import staff
 from knowledge.models import Item, ItemFile
 from knowledge.text.parsing import KNOWN_BY, MAX_NAME, own_part
@@ -109,7 +110,7 @@ def of(found: Mapping[UUID, Behind], approval_id: UUID) -> Behind | None:
 
 def _find_turns(rows: Iterable[Approval]) -> dict[UUID, Turn]:
     """By approval, the turn that proposed it: of the same organisation and user."""
-    wanted = {row.id: id for row in rows if (id := _uuid(row.turn_id))}
+    wanted = {row.id: id for row in rows if (id := uuid_or_none(row.turn_id))}
     if not wanted:
         return {}
     turns = Turn.objects.filter(
@@ -204,10 +205,3 @@ def _conversation(newest_first: list[dict[str, str]]) -> Behind:
         ),
         is_cut=len(newest_first) > MESSAGES,
     )
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -1,10 +1,10 @@
 """Which account a page is about."""
 
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest
 
+from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Account
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation
@@ -27,10 +27,3 @@ def choose_account(request: HttpRequest) -> dict[str, Any]:
         "account": account,
         "accounts": listed[:ACCOUNTS_SHOWN],
     }
-
-
-def uuid_or_none(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

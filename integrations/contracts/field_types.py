@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Annotated, Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
@@ -85,3 +86,10 @@ Identifier = Annotated[Text, Field(min_length=1, max_length=500)]
 FileId = Annotated[str | None, BeforeValidator(usable_id)]
 Instant = Annotated[datetime, AfterValidator(zoned)]
 LocalTime = Annotated[datetime, AfterValidator(local)]
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

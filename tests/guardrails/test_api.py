@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 
+from agents.models import Conversation
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, Approval
 from integrations.models import Account, Organisation, ServiceToken
@@ -56,6 +57,18 @@ def waiting(office: Office) -> Approval:
 
 def error(response: Any) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
+
+
+def test_a_turn_that_an_outside_agent_named_as_it_likes_waits_in_no_conversation(
+    office: Office, waiting: Approval
+) -> None:
+    Approval.objects.filter(pk=waiting.pk).update(turn_id="no-uuid")
+    Conversation.objects.create(organisation=office.organisation, external_user_id=office.user_id)
+
+    answer = Api(office.organisation, "chat").get("/api/v1/conversations", user_id=office.user_id)
+
+    assert answer.status_code == 200
+    assert [one["waits_for_decision"] for one in answer.json()["items"]] == [False]
 
 
 def test_what_waits_is_listed_with_everything_a_person_needs(

@@ -21,12 +21,12 @@ from guardrails.actions.base import AnyAction, InvalidArguments
 from guardrails.admin import schema_form
 from guardrails.admin.approvals import approval_page, like_ones
 from guardrails.admin.approvals.like_ones import BATCH_MAX
-from guardrails.admin.scope import uuid_or_none
 from guardrails.approve import approvals, batch, cards, delegation, second_yes
 from guardrails.approve.approval_rows import ApprovalConflict, with_account
 from guardrails.approve.deciders import QUICK_SECONDS, list_deciders
 from guardrails.facts.text import visible
 from guardrails.models import Approval
+from integrations.contracts.field_types import uuid_or_none
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation, operator
 

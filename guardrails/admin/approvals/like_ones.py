@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from guardrails.admin.scope import uuid_or_none
 from guardrails.models import Approval
+from integrations.contracts.field_types import uuid_or_none
 
 BATCH_MAX = 50  # cards of one page: nobody reads more than that
 LIKE, AFTER = "like", "after"

@@ -21,8 +21,8 @@ from audit.keeping import end, erasure, retention
 from audit.ledger import ids
 from audit.ledger.months import Month
 from audit.ledger.timeline import moment
-from guardrails.admin.scope import uuid_or_none
 from guardrails.facts.text import visible
+from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Organisation
 from integrations.web import staff
 from integrations.web.admin_pages import choose_organisation, operator

@@ -17,11 +17,11 @@ from audit.contracts import Recorded
 from audit.ledger.selectors import about_ledger
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
-from guardrails.admin.scope import uuid_or_none
 from guardrails.comply import incidents
 from guardrails.comply.reconciliation import rows as reconciliation_rows
 from guardrails.execute.settling import UNRESOLVED
 from guardrails.facts.text import visible
+from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Organisation
 from integrations.ports.registry import BY_SOURCE
 from integrations.web.admin_pages import choose_organisation, operator

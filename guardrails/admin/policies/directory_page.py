@@ -14,11 +14,11 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldBooleanSwitchWidget
 
-from guardrails.admin.scope import uuid_or_none
 from guardrails.models import Person
 from guardrails.policies import directory, directory_file
 from guardrails.policies.directory_file import DirectoryFileError, Entry
 from guardrails.policies.recorded_admin import author
+from integrations.contracts.field_types import uuid_or_none
 from integrations.exceptions import ProviderError
 from integrations.models import Account, Organisation
 from integrations.web.admin_pages import choose_organisation

@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from guardrails.admin.scope import uuid_or_none
 from guardrails.policies import history
+from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Account
 from integrations.web.admin_pages import choose_organisation
 
