@@ -90,8 +90,8 @@ def _activity(request: HttpRequest, organisation: Organisation) -> dict[str, Any
     wanted = Wanted(organisation_id=organisation.id, before=before, **chosen)
     found = selection.select(wanted, limit=PAGE_SIZE + 1)
     page = rows.render(found[:PAGE_SIZE], organisation_id=organisation.id)
-    shown = {row.person for row in page} | {chosen.get("person", "")} - {""}
-    names = find_names(organisation.id, shown, and_first=MANY)
+    people = {row.person for row in page} | {chosen.get("person", "")} - {""}
+    names = find_names(organisation.id, people, and_first=MANY)
     filters.offer(names)
     page = rows.named(page, names)
     query = {"organisation": organisation.slug} | {name: str(one) for name, one in chosen.items()}
