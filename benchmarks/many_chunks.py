@@ -130,7 +130,8 @@ def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
         ),
     )
     with without_indexes():
-        query(LOAD, {"model": model()})
+        for statement in filter(str.strip, LOAD.split(";")):  # one at a time is prepared
+            query(statement, {"model": model()})
         for table in ("knowledge_chunk", "knowledge_chunkvector"):
             query(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), {size})")
     query("VACUUM ANALYZE")

@@ -242,13 +242,13 @@ WITH item AS (
     INSERT INTO knowledge_item (id, account_id, source, source_id, content_type, title, summary,
         text, sender_name, sender_address, identifiers, content_hash, metadata, occurred_at,
         source_version, ingested_at, languages, search)
-    VALUES (gen_random_uuid(), %(account)s, 'gmail', %(id)s, 'email', %(title)s, '', %(text)s,
+    VALUES (gen_random_uuid(), %(account)s, 'gmail', %(id)s, 'email', %(title)s::text, '', %(text)s::text,
         '', '', '{}', '', '{}', now(), 1, now(), '{}',
-        setweight(to_tsvector('simple', %(title)s), 'A')
-        || setweight(to_tsvector('simple', %(text)s), 'C')) RETURNING id),
+        setweight(to_tsvector('simple', %(title)s::text), 'A')
+        || setweight(to_tsvector('simple', %(text)s::text), 'C')) RETURNING id),
 chunk AS (
     INSERT INTO knowledge_chunk (item_id, position, text, digest)
-    SELECT id, 0, %(text)s, '' FROM item RETURNING id, item_id)
+    SELECT id, 0, %(text)s::text, '' FROM item RETURNING id, item_id)
 INSERT INTO knowledge_chunkvector (chunk_id, item_id, account_id, model, vector)
 SELECT id, item_id, %(account)s, %(model)s, %(vector)s::halfvec FROM chunk
 """
