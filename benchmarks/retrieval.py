@@ -242,8 +242,8 @@ WITH item AS (
     INSERT INTO knowledge_item (id, account_id, source, source_id, content_type, title, summary,
         text, sender_name, sender_address, identifiers, content_hash, metadata, occurred_at,
         source_version, ingested_at, languages, search)
-    VALUES (gen_random_uuid(), %(account)s, 'gmail', %(id)s, 'email', %(title)s::text, '', %(text)s::text,
-        '', '', '{}', '', '{}', now(), 1, now(), '{}',
+    VALUES (gen_random_uuid(), %(account)s, 'gmail', %(id)s, 'email', %(title)s::text, '',
+        %(text)s::text, '', '', '{}', '', '{}', now(), 1, now(), '{}',
         setweight(to_tsvector('simple', %(title)s::text), 'A')
         || setweight(to_tsvector('simple', %(text)s::text), 'C')) RETURNING id),
 chunk AS (
