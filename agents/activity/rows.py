@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from agents.activity.offers import Offered, offers
 from agents.activity.outcomes import COLOURS, Outcome
+from agents.activity.reasons import ending_of, why_nothing
 from agents.activity.selection import CHAT, KINDS, REMINDER, kind_of, moment_of
 from agents.answer.records import STATUS_WORDS, describe, sentence_of
 from agents.journal.suggestions import load_rows, load_suggested
@@ -22,28 +23,9 @@ from audit.ledger import selectors, timeline
 from guardrails.actions.registry import BY_NAME
 from integrations.models import Delivery
 from integrations.web.cursors import Place
-from knowledge.ingest.reading import SENTENCES
 from knowledge.models import Item
 
 SHOWN_ACTIONS, TITLE_CHARS = 5, 140
-LEFT_ALONE = {
-    "unknown_account": "No account of this user is known here.",
-    "unchanged": "Nothing in it was new.",
-    "left_out": "Its account is narrowed to other projects or kinds of file.",
-    "stale": "A newer version was here already.",
-    "absent": "It was deleted, and had never been seen here.",
-    "own_mail": "The user wrote it.",
-    "from_remit": "Remit itself wrote it.",
-    "own_action": "It tells of an action of the assistant's own.",
-    "stopped": "A switch was thrown, so no agent looked at it.",
-    "duplicate_item": "An agent had looked at it before.",
-    "deleted": "It was deleted before an agent could look at it.",
-}
-READ = {
-    "created": "It was read in, so that agents can find it.",
-    "updated": "Its new version was read in.",
-    "deleted": "What was known of it was forgotten.",
-}
 STATUSES = {"blocked": "refused", "denied": "refused", "waiting": "pending", "pending": "under way"}
 """How an action stands by the ledger, in the words of an answer (`STATUS_WORDS`)."""
 
@@ -197,7 +179,7 @@ def _delivery(
         who=sender or "",
         title=(item.title if item else "") or row.source_id,
         person=row.account.external_user_id if row.account else "",
-        why="" if done or said else _why(row, turn),
+        why="" if done or said else why_nothing(row, turn),
         suggested=tuple(map(timeline.reveal, said)),
         offers=offered,
         done=done,
@@ -220,7 +202,7 @@ def _request(
         who=row.external_user_id,
         title=" ".join(said.split()) or gettext("Decided about what waited."),
         person=row.external_user_id,
-        why="" if done else _ending(row),
+        why="" if done else ending_of(row),
         done=done,
         more=more,
         link=page,
@@ -265,37 +247,6 @@ def _row(
         links=tuple((name, link) for name, link in links if link),
         **words,
     )
-
-
-def _why(row: Delivery, turn: Turn | None) -> str:
-    """Why nothing was done about it."""
-    if row.state in (Delivery.State.QUEUED, Delivery.State.RUNNING):
-        return "It waits for what does not answer." if row.waiting_since else "It is being read."
-    if row.state == Delivery.State.DEAD:
-        known = SENTENCES.get(row.reason)
-        return known or f"It was set aside: {row.reason.replace('_', ' ')}."
-    if turn is not None:
-        return _ending(turn)
-    return LEFT_ALONE.get(row.reason) or READ.get(row.kind, row.reason.replace("_", " "))
-
-
-def _ending(turn: Turn) -> str:
-    """What became of a turn that asked for no action."""
-    if turn.state == Turn.State.FAILED or turn.ending == Turn.Ending.ERROR:
-        why = turn.error_code.replace("_", " ") or gettext("something broke")
-        return gettext("It ended early: %(why)s.") % {"why": why}
-    if turn.state != Turn.State.FINISHED:
-        return gettext("An agent is at work on it.")
-    if turn.ending in (
-        *(Turn.Ending.LIMIT, Turn.Ending.STOPPED),
-        *(Turn.Ending.ESCALATED, Turn.Ending.TIDIED),
-    ):
-        return f"{gettext(turn.get_ending_display())}."
-    if turn.kind in (Turn.Kind.INBOUND, Turn.Kind.AGAIN):
-        return gettext("An agent looked at it, and saw nothing to do.")
-    if turn.ending == Turn.Ending.QUESTION:
-        return gettext("The agent asked the user back.")
-    return gettext("It was answered in words.")
 
 
 def _done(

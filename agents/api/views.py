@@ -210,9 +210,8 @@ def _waits_for_decision(organisation_id: UUID, user_id: str) -> Exists:
     waiting = questions.list_waiting_turns(
         organisation_id=organisation_id, external_user_id=user_id
     )
-    turns = [
-        turn for one in waiting if (turn := uuid_or_none(one))
-    ]  # an outside agent names its own
+    # An outside agent names a turn as it likes; no conversation has such a one.
+    turns = [turn for one in waiting if (turn := uuid_or_none(one))]
     return Exists(Turn.objects.filter(conversation=OuterRef("pk"), id__in=turns))
 
 

@@ -21,7 +21,7 @@ from integrations.contracts.preferences import Preferences, read_hours
 from knowledge.search import retrieval
 
 WAITING_SHOWN = 10
-# Of every turn: composed by Django, as two queries, it took a millisecond of CPU, and takes 0.1 so.
+# Of every turn: composed by Django, as two queries, it took 0.75 ms of CPU, and takes 0.06 so.
 _PERSON = f"""
 SELECT coalesce(p.name, ''), coalesce(p.language, ''), coalesce(p.time_zone, ''),
     coalesce(p.working_hours, '{{}}')::text, coalesce(p.signature, ''), {COLUMNS}

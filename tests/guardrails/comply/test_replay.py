@@ -64,9 +64,9 @@ def test_every_decision_of_a_bundle_is_made_again_offline(
         django_assert_num_queries(0),
         django_assert_num_queries(0, using="ledger"),
     ):
-        told, replay = replayed(data)
+        findings, replay = replayed(data)
     # Three attempts, three refusals, one that waited and its attempt.
-    assert (told, replay.agreed, replay.erased) == ([], 8, 0)
+    assert (findings, replay.agreed, replay.erased) == ([], 8, 0)
 
 
 def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None:
@@ -77,9 +77,9 @@ def test_an_action_that_was_held_follows_from_its_policy(office: Office) -> None
     assert execute(office.request("send_email", mail, origin=typed)).status == "held"
     sealed.seal(office.organisation.id)
 
-    told, replay = replayed(bundles.make(office.organisation.id))
+    findings, replay = replayed(bundles.make(office.organisation.id))
 
-    assert (told, replay.agreed) == ([], 1)
+    assert (findings, replay.agreed) == ([], 1)
     assert office.calls() == []
 
 
@@ -96,9 +96,9 @@ def test_what_was_changed_while_it_was_held_follows_with_its_question(office: Of
     assert confirm(Approval.objects.get(), decided_by="user:maya").status == "succeeded"
     sealed.seal(office.organisation.id)
 
-    told, replay = replayed(bundles.make(office.organisation.id))
+    findings, replay = replayed(bundles.make(office.organisation.id))
 
-    assert (told, replay.agreed) == ([], 3)  # held, asked, done
+    assert (findings, replay.agreed) == ([], 3)  # held, asked, done
     assert len(office.calls()) == 1
 
 
@@ -154,8 +154,8 @@ def test_a_row_does_not_grow_with_its_thread(office: Office, tmp_path: Path) -> 
     sealed.seal(office.organisation.id)
     data = bundles.make(office.organisation.id)
     assert bundles.check(tmp_path, data, sealed.key(office.organisation.id)) == 0
-    told, replay = replayed(data)
-    assert (told, replay.agreed) == ([], 2)
+    findings, replay = replayed(data)
+    assert (findings, replay.agreed) == ([], 2)
 
 
 def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:
@@ -164,9 +164,9 @@ def test_what_was_so_already_needed_nobodys_word(office: Office) -> None:
     assert execute(office.request("archive", {"email_id": mail})).status == "noop"
     sealed.seal(office.organisation.id)
 
-    told, replay = replayed(bundles.make(office.organisation.id))
+    findings, replay = replayed(bundles.make(office.organisation.id))
 
-    assert (told, replay.agreed) == ([], 1)
+    assert (findings, replay.agreed) == ([], 1)
     assert office.calls() == []
 
 
@@ -179,9 +179,9 @@ def test_refusals_of_what_was_too_long_to_keep_are_counted_apart(
     sealed.seal(office.organisation.id)
     data = bundles.make(office.organisation.id)
 
-    told, replay = replayed(data)
+    findings, replay = replayed(data)
 
-    assert (told, replay.agreed, replay.unkept) == ([], 1, 1)
+    assert (findings, replay.agreed, replay.unkept) == ([], 1, 1)
     (tmp_path / "bundle.zip").write_bytes(data)
     said = run_command("replay_bundle", str(tmp_path / "bundle.zip"))
     assert "1 refusals cannot be made again: the arguments were invalid, or too long" in said
@@ -199,8 +199,8 @@ def test_an_attempt_without_its_arguments_does_not_follow(office: Office) -> Non
         payload["proposed"] = '{"email_id": "mai'
 
     change(files, "allowed", cut)
-    told, replay = replayed(bundles.pack(files))
-    assert told == ["It keeps no evidence that it could be decided on again."]
+    findings, replay = replayed(bundles.pack(files))
+    assert findings == ["It keeps no evidence that it could be decided on again."]
     assert replay.unkept == 0
 
 
@@ -342,17 +342,17 @@ def test_a_wider_policy_in_the_bundle_is_not_believed(office: Office) -> None:
     for policy in kept:
         policy["body"] = policy["body"].replace('"mode":"ask"', '"mode":"auto"')
     bundles.put(files, "policies", kept)
-    told, replay = replayed(bundles.pack(files))
-    assert set(told) == {"The policy that decided it is missing or altered."}
-    assert len(told) + replay.agreed == 8
+    findings, replay = replayed(bundles.pack(files))
+    assert set(findings) == {"The policy that decided it is missing or altered."}
+    assert len(findings) + replay.agreed == 8
 
 
 def test_decisions_whose_evidence_was_erased_are_counted(office: Office) -> None:
     files = bundles.unpack(live(office))
     kept = bundles.lines(files, "payloads")
     bundles.put(files, "payloads", kept[1:])  # the first attempt's
-    told, replay = replayed(bundles.pack(files))
-    assert (told, replay.agreed, replay.erased) == ([], 7, 1)
+    findings, replay = replayed(bundles.pack(files))
+    assert (findings, replay.agreed, replay.erased) == ([], 7, 1)
 
 
 def test_what_is_no_bundle_is_refused_with_a_sentence(tmp_path: Path) -> None:
