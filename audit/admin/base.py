@@ -2,7 +2,6 @@
 meet the rows of their own organisations alone."""
 
 from typing import Any
-from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -10,24 +9,12 @@ from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
-
-def tenants_of(request: HttpRequest) -> tuple[UUID, ...] | None:
-    """Whose rows somebody may meet; None: everybody's. Who is a member of what is kept by an app
-    that this one does not know, as rows of the user."""
-    user: Any = request.user
-    if user.is_active and user.is_superuser:
-        return None
-    known: tuple[UUID, ...] | None = getattr(user, "_known_tenants", None)
-    if known is None:  # asked for once a request
-        known = user._known_tenants = tuple(
-            user.memberships.values_list("organisation_id", flat=True)
-        )
-    return known
+from audit.ledger import people
 
 
 def bind(rows: "QuerySet[Any]", request: HttpRequest) -> "QuerySet[Any]":
     """Those of the rows that somebody may meet."""
-    tenants = tenants_of(request)
+    tenants = people.list_met(request.user)
     return rows if tenants is None else rows.filter(tenant_id__in=tenants)
 
 

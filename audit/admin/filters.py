@@ -1,6 +1,6 @@
 """The filters of the ledger's list, and the same choice as a value for exports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 
-from audit.admin.base import tenants_of
 from audit.contracts import Filters, Status
-from audit.ledger import queries, selectors
+from audit.ledger import people, queries, selectors
+from audit.ledger.timeline import reveal
 from audit.models import choices
 
 PERIODS = {"1": "Last hour", "24": "Last 24 hours", "168": "Last 7 days", "720": "Last 30 days"}
@@ -84,6 +84,28 @@ class StatusFilter(DropdownFilter):  # type: ignore[misc]
         return queries.keep_status(queryset, value) if value else queryset
 
 
+class PersonFilter(DropdownFilter):  # type: ignore[misc]
+    """Actions for one person, chosen by name."""
+
+    title, parameter_name = "person", "on_behalf_of"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return []  # they come with the names of who is on the page
+
+    def has_output(self) -> bool:
+        return True
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        chosen = self.value() or ""
+        offered = people.offer(changelist.names, only_tenant(self.request), chosen)
+        self.lookup_choices = [(id, reveal(label)) for id, label in offered]
+        yield from super().choices(changelist)
+
+    def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
+        value = self.value()
+        return queryset.filter(on_behalf_of=value) if value else queryset
+
+
 class PeriodFilter(DropdownFilter):  # type: ignore[misc]
     title, parameter_name = "time", "hours"
 
@@ -110,26 +132,38 @@ def since(hours: str | None) -> datetime | None:
     return timezone.now() - timedelta(hours=int(hours)) if hours in PERIODS else None
 
 
-def only_tenant(tenants: Sequence[UUID] | None) -> UUID | None:
-    """The organisation that is meant where nobody says which; None: there are several."""
+def only_tenant(request: HttpRequest) -> UUID | None:
+    """The organisation that is meant; None while that is not clear, or it is not one of those that
+    the person meets. Looked for once a request."""
+    if not hasattr(request, "_only_tenant"):
+        vars(request)["_only_tenant"] = _find_tenant(request.GET.get("tenant_id", ""), request)
+    found: UUID | None = vars(request)["_only_tenant"]
+    return found
+
+
+def _find_tenant(named: str, request: HttpRequest) -> UUID | None:
+    wanted, tenants = uuid(named), people.list_met(request.user)
     if tenants is None:
-        return selectors.only_tenant()
-    return tenants[0] if len(tenants) == 1 else None
+        return wanted or selectors.only_tenant()
+    if wanted is None:
+        return tenants[0] if len(tenants) == 1 else None
+    return wanted if wanted in tenants else None
 
 
 def filters(request: HttpRequest) -> Filters | None:
     """What the list's filters choose; None while the organisation is not clear, or is not one of
     those that the person meets."""
-    params, tenants = request.GET, tenants_of(request)
-    tenant_id = uuid(params.get("tenant_id", "")) or only_tenant(tenants)
-    if tenant_id is None or (tenants is not None and tenant_id not in tenants):
+    params, tenant_id = request.GET, only_tenant(request)
+    if tenant_id is None:
         return None
+    person = params.get("on_behalf_of", "")
     return Filters(
         tenant_id=tenant_id,
         account_id=uuid(params.get("account_id", "")),
         action_type=params.get("action_type", "").strip(),
         status=params.get("status", ""),
         run_id=params.get("run_id", "").strip(),
+        on_behalf_of=frozenset({person} if person else ()),
         clocks_apart=bool(params.get("clocks")),
         since=since(params.get("hours")),
     )

@@ -26,7 +26,7 @@ from audit.admin import (
     related,
     saved_filters,
 )
-from audit.admin.base import LookOnly, bind, tenants_of
+from audit.admin.base import LookOnly, bind
 from audit.admin.policy_versions import PolicyVersionAdmin
 from audit.bundle.contents import Bundle
 from audit.bundle.downloads import download
@@ -34,7 +34,7 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import ids, provider_side, queries, search, selectors, timeline, vault
+from audit.ledger import ids, people, provider_side, queries, search, selectors, timeline, vault
 from audit.ledger.sentences import name_action, say
 from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
@@ -54,7 +54,7 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
 
 
 def _tenants(request: HttpRequest) -> Sequence[UUID]:
-    tenants = tenants_of(request)
+    tenants = people.list_met(request.user)
     return provider_side.list_tenants() if tenants is None else tenants
 
 
@@ -80,12 +80,13 @@ class LedgerAdmin(LookOnly):
         "state",
         "verdict",
         "actor",
-        "on_behalf_of",
+        "for_whom",
     )
     paginator = InfinitePaginator
     list_filter = (
         admin_filters.BeforeFilter,
         admin_filters.StatusFilter,
+        admin_filters.PersonFilter,
         admin_filters.PeriodFilter,
         admin_filters.ActionTypeFilter,
         admin_filters.AccountFilter,
@@ -140,7 +141,16 @@ class LedgerAdmin(LookOnly):
 
     @display(description="who")  # type: ignore[untyped-decorator]
     def actor(self, row: ExecutedAgentAction) -> str:
-        return timeline.who(row.actor_type, row.actor_id)
+        return timeline.reveal(people.who(row, self.names_of(row)))
+
+    @display(description="on behalf of")  # type: ignore[untyped-decorator]
+    def for_whom(self, row: ExecutedAgentAction) -> str:
+        return timeline.reveal(people.call_user(row, row.on_behalf_of, self.names_of(row))) or "-"
+
+    def names_of(self, row: ExecutedAgentAction) -> people.Names:
+        """What the page of the list has read with it."""
+        found: people.Names = vars(row)["names"]
+        return found
 
     @display(description="agent")  # type: ignore[untyped-decorator]
     def agent(self, row: ExecutedAgentAction) -> str:
@@ -159,6 +169,14 @@ class LedgerAdmin(LookOnly):
         )
         before = admin_filters.uuid(request.GET.get("before", ""))
         return queries.join_payload(rows.filter(action_id__lt=before) if before else rows)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        page = super().get_changelist_instance(request)
+        tenant_id, chosen = admin_filters.only_tenant(request), request.GET.get("on_behalf_of", "")
+        page.names = people.find_names(page.result_list, first_of=tenant_id, user_id=chosen)
+        for row in page.result_list:
+            row.names = page.names
+        return page
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -270,11 +288,12 @@ class LedgerAdmin(LookOnly):
             return HttpResponseNotAllowed(["GET"])
         row = self.get_object(request, object_id)
         phases = selectors.recorded(row.action_id) if row else ()
+        names = people.find_names(phases)
         context = (extra_context or {}) | {
             "title": name_action(row.action_type).capitalize() if row else "",
-            "timeline": [timeline.step(phase) for phase in phases],
-            "questions": related.list_questions(phases),
-            "edits": related.find_edits(phases),
+            "timeline": [timeline.step(phase, names) for phase in phases],
+            "questions": related.list_questions(phases, names),
+            "edits": related.find_edits(phases, names),
             "erasures": related.list_erasures(phases),
             "relatives": related.list_relatives(phases),
             "whole": timeline.whole(phases),

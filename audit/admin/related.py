@@ -9,7 +9,7 @@ from uuid import UUID
 
 from audit.contracts import Recorded
 from audit.keeping import erasure
-from audit.ledger import queries, selectors
+from audit.ledger import people, queries, selectors
 from audit.ledger.sentences import name_action
 from audit.ledger.timeline import COLOURS, moment, pretty, reveal
 from audit.models import LedgerPayload
@@ -40,7 +40,7 @@ class Erasure:
         return f"Contents were erased on {self.at} by {self.by}, because: “{self.reason}”."
 
 
-def list_questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
+def list_questions(phases: Sequence[Recorded], names: people.Names) -> list[dict[str, Any]]:
     """Each question to a person about this action: when, who answered what, after how long."""
     found = []
     for approval_id in dict.fromkeys(row.approval_id for row in phases if row.approval_id):
@@ -52,7 +52,9 @@ def list_questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
                 "approval_id": approval_id,
                 "asked": moment(asked.recorded_at) if asked else "",
                 "answer": ANSWERS[answer.decision_reason] if answer else "",
-                "by": _name(answer.actor_id, answer.payload.get("as_user")) if answer else "",
+                "by": _name(answer, answer.actor_id, answer.payload.get("as_user"), names)
+                if answer
+                else "",
                 "at": moment(answer.recorded_at) if answer else "",
                 "took": took(asked.recorded_at, answer.recorded_at) if asked and answer else "",
             }
@@ -60,9 +62,10 @@ def list_questions(phases: Sequence[Recorded]) -> list[dict[str, Any]]:
     return found
 
 
-def _name(who: object, as_user: object) -> str:
+def _name(row: Recorded, who: object, as_user: object, names: people.Names) -> str:
     """Who answered; a token answers for a user."""
-    return reveal(f"{who} as {as_user}" if as_user else str(who))
+    by = people.call(row, str(who), names)
+    return reveal(f"{by} as {people.call_user(row, str(as_user), names)}" if as_user else by)
 
 
 def took(since: datetime, until: datetime) -> str:
@@ -72,7 +75,7 @@ def took(since: datetime, until: datetime) -> str:
     return f"{seconds // 60} minutes" if seconds < 7200 else f"{seconds // 3600} hours"
 
 
-def find_edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
+def find_edits(phases: Sequence[Recorded], names: people.Names) -> dict[str, Any] | None:
     """What a person changed of what the agent proposed; None where nobody changed anything."""
     row = next((one for one in reversed(phases) if one.payload.get("edited_by")), None)
     if row is None:
@@ -81,7 +84,7 @@ def find_edits(phases: Sequence[Recorded]) -> dict[str, Any] | None:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return None
     return {
-        "by": _name(row.payload["edited_by"], row.payload.get("edited_as")),
+        "by": _name(row, row.payload["edited_by"], row.payload.get("edited_as"), names),
         "fields": [
             {
                 "name": reveal(name),
@@ -111,13 +114,15 @@ def list_erasures(phases: Sequence[Recorded]) -> list[Erasure]:
 
 def _find_erasures(tenant_id: UUID, gone: set[int]) -> Iterator[Erasure]:
     left = set(gone)
-    for row in selectors.about_ledger(tenant_id, erasure.ACTION_TYPE, limit=MAX_REDACTIONS):
+    rows = selectors.about_ledger(tenant_id, erasure.ACTION_TYPE, limit=MAX_REDACTIONS)
+    names = people.find_names(rows)
+    for row in rows:
         named = left & set(row.payload.get("rows", []))
         if named:
             left -= named
             yield Erasure(
                 at=moment(row.recorded_at),
-                by=reveal(row.actor_id or row.actor_type),
+                by=reveal(people.call(row, row.actor_id or row.actor_type, names)),
                 reason=reveal(str(row.payload.get("reason", ""))),
                 rows=tuple(sorted(named)),
                 row=row.id,

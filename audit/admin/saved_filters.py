@@ -14,7 +14,7 @@ from audit.models import SavedFilter
 # What of an address is saved: pages and the like are not.
 PARAMETERS = (
     *("status", "hours", "action_type", "account_id", "run_id", "clocks"),
-    *("tenant_id", "q"),
+    *("on_behalf_of", "tenant_id", "q"),
 )
 MAX_SAVED, MAX_VALUE = 50, 300
 

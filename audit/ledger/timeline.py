@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audit.contracts import Recorded
+from audit.ledger.people import Names, call, call_user, who, with_id
 
 COLOURS = {
     "pending": "info",
@@ -50,11 +51,6 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def who(actor_type: str, actor_id: str) -> str:
-    name = actor_id.replace("_", " ") if actor_type in PROGRAMS else actor_id
-    return f"{actor_type} {name}".strip()
-
-
 def verdict(decision: str, reason: str) -> str:
     words = reason.replace("_", " ")
     if decision == "none":
@@ -79,8 +75,11 @@ def whole(phases: Sequence[Recorded]) -> dict[str, str]:
     }
 
 
-def step(phase: Recorded) -> dict[str, Any]:
+def step(phase: Recorded, names: Names) -> dict[str, Any]:
     """One phase as the timeline shows it. Text of strangers is plain text here."""
+    as_user = str(phase.payload.get("as_user", ""))
+    for_whom, answered_for = (call_user(phase, id, names) for id in (phase.on_behalf_of, as_user))
+    approved_by = call(phase, phase.approved_by, names)
     decided = phase.payload.get("decision")
     sentence = decided.get("sentence", "") if isinstance(decided, dict) else ""
     return {
@@ -90,16 +89,17 @@ def step(phase: Recorded) -> dict[str, Any]:
         "colour": COLOURS.get(phase.status, ""),
         "row": phase.id,
         "at": moment(phase.recorded_at),
-        "who": who(phase.actor_type, phase.actor_id),
+        "who": reveal(who(phase, names)),
         "facts": [
             (name, reveal(str(value)))
             for name, value in (
                 ("Decision", verdict(phase.decision, phase.decision_reason)),
                 ("Why", sentence or phase.payload.get("sentence", "")),
-                ("On behalf of", phase.on_behalf_of),
+                ("Actor", phase.actor_id if ":" in phase.actor_id else ""),
+                ("On behalf of", with_id(for_whom, phase.on_behalf_of)),
                 ("Trigger", phase.trigger),
-                ("Approved by", phase.approved_by),
-                ("Answered for", phase.payload.get("as_user", "")),
+                ("Approved by", with_id(approved_by, phase.approved_by)),
+                ("Answered for", with_id(answered_for, as_user)),
                 ("Approval", phase.approval_id),
                 ("Resource", f"{phase.resource_type} {phase.resource_id}".strip()),
                 ("Target", phase.target_id),

@@ -59,7 +59,7 @@ def test_the_list_has_one_line_an_action_with_its_latest_phase(operator: Client)
     assert re.search(
         r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC Done: Archive “Lunch”\. It is listed\. archive "
         r"succeeded allowed: option listed "
-        r"agent orchestrator maya",
+        r"Agent orchestrator maya",
         seen,
     )
     assert seen.count("archive succeeded") == 1
