@@ -174,6 +174,10 @@ class AheadOfLedger(APIException):
     status_code = 409
     default_code = "ahead_of_ledger"
 
+    def __init__(self, reason: feed.AheadOfLedger) -> None:
+        super().__init__(str(reason))
+        self.template, self.values = reason.template, reason.values
+
 
 class LedgerBundleView(APIView):
     permission_classes = [Nobody]
@@ -234,7 +238,7 @@ class LedgerFeedView(Chosen):
                 tenant_id=caller.organisation_id, start=wanted["place"], limit=wanted["limit"]
             )
         except feed.AheadOfLedger as error:
-            raise AheadOfLedger(str(error)) from error
+            raise AheadOfLedger(error) from error
         items = map(ocsf.event, found.items) if wanted["format"] == "ocsf" else found.items
         answer = {"items": list(items), "left": found.left, "next_place": found.next_place}
         return Response(answer | {"size": found.size})

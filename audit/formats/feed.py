@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from audit.formats.rows import COLUMNS, CONTENT
 from audit.ledger import chain, departures, queries, selectors
 from audit.models import ExecutedAgentAction, Leaf
@@ -16,7 +18,18 @@ from audit.seals.progress import find_newest_checkpoint
 
 
 class AheadOfLedger(Exception):
-    """No reader of this ledger ever got this place: it was set back, or it is another's."""
+    """No reader of this ledger ever got this place: it was set back, or it is another's.
+    `template` and `values`: how it is said."""
+
+    template = gettext_noop(
+        "Place %(place)s is ahead of this ledger, of which %(size)s rows are sealed: it was set "
+        "back to an older state, or the place is another ledger's. Compare leaf_hash of the rows "
+        "that you have before you go on."
+    )
+
+    def __init__(self, place: int, size: int) -> None:
+        self.values = {"place": place, "size": size}
+        super().__init__(self.template % self.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +57,7 @@ def load_page(*, tenant_id: UUID, start: int, limit: int) -> FeedPage:
     last, left = find_newest_checkpoint(tenant_id), departures.find_left(tenant_id)
     size = last.size if last else 0
     if start > size:
-        raise AheadOfLedger(
-            f"Place {start} is ahead of this ledger, of which {size} rows are sealed: it was set "
-            "back to an older state, or the place is another ledger's. Compare leaf_hash of the "
-            "rows that you have before you go on."
-        )
+        raise AheadOfLedger(start, size)
     gone = tuple(
         leaf.leaf_index
         for leaf in leaves

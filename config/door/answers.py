@@ -1,13 +1,11 @@
 """Answers of the door itself, in the shape of every other error."""
 
-import json
 from collections.abc import Mapping
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from config.door.lifespan import Scope, Send
-from integrations.web.languages import first_spoken, speaking
-from integrations.web.problems import MEDIA_TYPE, problem
+from integrations.web.answers import render_refusal
 
 TOO_LARGE = gettext_noop("The request body is too large.")
 NO_ROOM = gettext_noop("There is no room for large requests now. Come again.")
@@ -18,6 +16,8 @@ WHO_ARE_YOU = gettext_noop(
 TOO_MUCH_WAITS = gettext_noop("Too much work waits already. Come again.")
 TOO_MANY_AT_ONCE = gettext_noop("Too many of these requests are worked on. Come again.")
 TOO_OFTEN = gettext_noop("Too many requests come from this address. Come again.")
+TOO_SLOW = gettext_noop("The request did not come whole in time.")
+TOO_MANY_CONNECTIONS = gettext_noop("There are too many connections. Come again.")
 
 
 async def refuse(
@@ -33,17 +33,8 @@ async def refuse(
     """One error in the language that the request asks for, after which the connection is closed:
     the rest of the request may be missing. `sentence` is one of these, with its `values`; `wait`:
     after how many seconds to come again."""
-    language = first_spoken(dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1"))
-    with speaking(language):
-        said = gettext(sentence) % values if values else gettext(sentence)
-        body = json.dumps(problem(status, code, said)).encode()
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
-    headers.append((b"content-language", (language or "en").encode()))
-    headers.append((b"vary", b"Accept-Language"))
-    headers.append((b"content-length", str(len(body)).encode()))
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if wait:
-        headers.append((b"retry-after", str(wait).encode()))
+    asked = dict(scope["headers"])
+    headers, body = render_refusal(asked, status, code, sentence, wait=wait, values=values)
+    headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

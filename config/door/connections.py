@@ -5,7 +5,6 @@ a body that comes byte by byte, nor for an answer that nobody reads, and none fo
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
-from integrations.web.problems import MEDIA_TYPE, problem
+from config.door.answers import TOO_MANY_CONNECTIONS, TOO_SLOW
+from integrations.web.answers import render_refusal
 
 # One household or server has a whole /64 of IPv6.
 V6_PREFIX = 64
@@ -113,7 +113,7 @@ class LimitedProtocol(H11Protocol):
         if self.register.enter(self, self.client[0] if self.client else ""):
             self._look()
         else:
-            self.refuse(503, "too_many_connections", "There are too many connections.", wait=5)
+            self.refuse(503, "too_many_connections", TOO_MANY_CONNECTIONS, wait=5)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.register.leave(self)
@@ -144,18 +144,18 @@ class LimitedProtocol(H11Protocol):
         """End what waits for its sender, with a word if a request has started."""
         started = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
         if started:
-            self.refuse(408, "too_slow", "The request did not come whole in time.")
+            self.refuse(408, "too_slow", TOO_SLOW)
         self.transport.close()
 
     def refuse(self, status: int, code: str, sentence: str, *, wait: int = 0) -> None:
-        """Answer, where no answer has started, and close."""
+        """Answer, where no answer has started, and close. In English while no head has come, which
+        would say what language is asked for."""
         if self.transport.is_closing():
             return
-        body = json.dumps(problem(status, code, sentence)).encode()
-        headers = [("Content-Type", MEDIA_TYPE), ("Connection", "close")]
-        headers.append(("Content-Length", str(len(body))))
-        if wait:
-            headers.append(("Retry-After", str(wait)))
+        scope: Any = self.scope  # none yet while no head has come
+        asked = dict(scope["headers"]) if scope else {}
+        headers, body = render_refusal(asked, status, code, sentence, wait=wait)
+        headers.append((b"connection", b"close"))
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             reason = STATUS_PHRASES[status]
             for event in (

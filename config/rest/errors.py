@@ -29,7 +29,7 @@ from guardrails.facts.phrases import Phrase
 from integrations.database import trouble
 from integrations.models.preferences import load_preferences
 from integrations.network import strict_json
-from integrations.web.authentication import Caller, LacksScope
+from integrations.web.authentication import Caller
 from integrations.web.languages import asked_for, language_for, speaking, spoken
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
@@ -43,6 +43,8 @@ CUT_JSON = gettext_noop(
     "The body is not a valid JSON object: "
     "it cannot be read from line %(line)s, column %(column)s on."
 )
+NOT_A_NUMBER = gettext_noop("The body is not a valid JSON object: %(name)s is not a JSON number.")
+ODD_TEXT = gettext_noop("The body is not a valid JSON object: it is not UTF-8 text.")
 ODD_JSON = gettext_noop("The body is not a valid JSON object: %(reason)s.")
 # By what `strict_json` says.
 NOT_JSON = {
@@ -73,6 +75,10 @@ class NotJson(exceptions.ParseError):
         if isinstance(reason, JSONDecodeError):
             self.template = CUT_JSON
             self.values = {"line": str(reason.lineno), "column": str(reason.colno)}
+        elif isinstance(reason, strict_json.NotANumber):
+            self.template, self.values = NOT_A_NUMBER, {"name": reason.name}
+        elif isinstance(reason, UnicodeDecodeError):
+            self.template = ODD_TEXT
         super().__init__(self.template % self.values)
 
 
@@ -146,10 +152,11 @@ def _describe(error: Exception, request: Request) -> Response | None:
 
 
 def _say(error: exceptions.APIException, request: Request) -> str:
-    """What holds a value, in the language that is spoken: made again from its template, or by what
-    raised it. Empty for all else."""
-    if isinstance(error, LacksScope | NotJson):
-        return gettext(error.template) % error.values
+    """What holds a value, in the language that is spoken: made again from its template (an error
+    with `template` has its `values` beside it), or by what raised it. Empty for all else."""
+    if template := getattr(error, "template", ""):
+        said: str = gettext(template) % vars(error)["values"]
+        return said
     if isinstance(error, exceptions.Throttled):
         return str(exceptions.Throttled(getattr(error, "wait", None)).detail)
     if isinstance(error, exceptions.MethodNotAllowed):

@@ -5,6 +5,7 @@ here nor made from a template (`config.rest.errors`) stays English in every lang
 NOTHING_HERE = "There is nothing here for you under this id."
 SENTENCES = (
     NOTHING_HERE,
+    "A feed has every user's actions; this token covers some.",
     "Choose an option or write, not both.",
     "Decide about each action once.",
     "Decide about each approval once.",

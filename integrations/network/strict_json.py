@@ -4,6 +4,14 @@ import json
 from typing import Any
 
 
+class NotANumber(ValueError):
+    """What only JavaScript takes for a number: NaN, Infinity, -Infinity."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is not a JSON number")
+        self.name = name
+
+
 def load_object(raw: bytes | str) -> dict[str, Any]:
     """The JSON object in `raw`: no repeated keys, no NaN or Infinity, nothing but an object.
 
@@ -31,4 +39,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+    raise NotANumber(name)

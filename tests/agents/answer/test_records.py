@@ -12,6 +12,7 @@ from django.conf import settings
 
 from agents.activity import digests
 from agents.answer import closing, records
+from agents.api.mcp import door as mcp_door
 from agents.context import prompts
 from agents.inbound import taking_up
 from agents.journal import suggestions, whom
@@ -19,6 +20,7 @@ from agents.journal.suggestions import State
 from agents.models import Turn
 from agents.office import console, console_words
 from agents.turns import turns
+from audit.formats.feed import AheadOfLedger
 from config import door
 from config.pages import passkey_forms
 from config.rest import errors, refusals
@@ -30,6 +32,7 @@ from guardrails.models import AssistantDraft
 from integrations.llm import metering
 from integrations.models import Delivery
 from integrations.ports.registry import source_choices
+from integrations.providers.mcp.session import NotInstalled
 from integrations.web import languages
 from integrations.web.languages import LANGUAGES, speaking
 from integrations.web.problems import PROBLEMS
@@ -65,6 +68,7 @@ SENTENCES_SAID = {
     *written_in(Path(door.__file__).parent),
     *(text for _, text in PROBLEMS.values()),
     *refusals.SENTENCES,
+    *(*written_in(Path(mcp_door.__file__).parent), str(NotInstalled()), AheadOfLedger.template),
     "Passwordless",  # of django-allauth, which has no Spanish for it
     *on_pages(),
     *(*console_words.WORDS, *console_words.TOOLS.values(), *console_words.AGENTS.values()),

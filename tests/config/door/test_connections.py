@@ -1,6 +1,7 @@
 """Over real sockets on this machine. 127.0.0.2 and its neighbours are other addresses."""
 
 import contextlib
+import json
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -95,6 +96,7 @@ def test_a_head_that_does_not_come_whole_in_time_is_ended() -> None:
 
     assert status(answer) == 408
     assert b'"code": "too_slow"' in answer
+    assert b"content-language: en\r\n" in answer.lower()  # of half a head nothing is read
 
 
 def test_a_body_that_does_not_come_whole_in_time_is_ended() -> None:
@@ -102,6 +104,17 @@ def test_a_body_that_does_not_come_whole_in_time_is_ended() -> None:
     with door(replace(LIMITS, body_seconds=0.2)) as opened:
         assert status(opened.sender().send(head + b"abc").hear()) == 408
         assert opened.sender().send(head + b"0123456789").status() == 200
+
+
+def test_who_was_too_slow_hears_it_in_the_language_that_the_head_asked_for() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nAccept-Language: it\r\nContent-Length: 10\r\n\r\n"
+    with door(replace(LIMITS, body_seconds=0.2)) as opened:
+        answer = opened.sender().send(head + b"abc").hear()
+
+    fields, _, body = answer.partition(b"\r\n\r\n")
+    assert (status(answer), json.loads(body)["code"]) == (408, "too_slow")
+    assert json.loads(body)["detail"] == "La richiesta non è arrivata intera in tempo."
+    assert b"content-language: it" in fields.lower()
 
 
 def test_an_answer_that_nobody_reads_is_ended() -> None:
@@ -149,7 +162,7 @@ def test_where_everyone_is_being_answered_a_new_connection_hears_to_come_again()
         answer = opened.sender().hear()
 
     assert status(answer) == 503
-    assert b"Retry-After: 5\r\n" in answer
+    assert b"retry-after: 5\r\n" in answer.lower()
     assert b'"code": "too_many_connections"' in answer
 
 

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from agents.models import Message
 from config.rest import refusals
 from integrations.models import (
     Membership,
@@ -16,9 +18,12 @@ from integrations.models import (
     UserPreferences,
 )
 from integrations.web.authentication import TokenThrottle
+from integrations.web.problems import MEDIA_TYPE
 from tests.agents.pages import mailbox
 from tests.clients import client_of, log_in
 from tests.database import failing_with
+from tests.office import entrance
+from tests.sandbox_server import serving
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 UNKNOWN = "/api/v1/turns/01a21e70-234d-73b2-8a9f-0b6632681974"
@@ -113,16 +118,46 @@ def test_who_is_nobody_hears_it_in_the_browsers_language(client: Client) -> None
 
 def test_a_sentence_without_translation_says_that_it_is_english(client: Client) -> None:
     organisation = mailbox("maya").organisation
-    given: dict[str, Any] = {"name": "web", "scopes": ["audit:read"], "user_ids": ["maya"]}
+    given: dict[str, Any] = {"name": "web", "scopes": ["audit:read"]}
     token = ServiceToken.issue(organisation=organisation, **given)[1]
 
-    answer = ask(client, "/api/v1/ledger/feed", "de", token)
+    headers = {"accept-language": "de", "authorization": f"Bearer {token}"}
+    answer = client.get("/api/v1/ledger/bundle", headers=headers)
 
     said = answer.json()
-    assert (answer.status_code, said["code"]) == (403, "permission_denied")
-    assert said["detail"] == "A feed has every user's actions; this token covers some."
-    assert said["title"] == "Das Token oder die Anmeldung darf das nicht"
+    assert (answer.status_code, said["code"]) == (409, "not_sealed")
+    assert said["detail"].startswith("Nothing of this organisation, or not its last erasure, is")
+    assert said["title"] == "Die neuesten Zeilen des Protokolls haben noch kein Siegel"
     assert answer.headers["Content-Language"] == "de, en"
+
+
+@pytest.mark.parametrize(
+    ("user_ids", "query", "code", "said"),
+    [
+        (
+            ["maya"],
+            {},
+            (403, "permission_denied"),
+            "Ein Feed enthält die Aktionen aller Benutzer; dieses Token deckt nur manche ab.",
+        ),
+        ([], {"place": 7}, (409, "ahead_of_ledger"), "Platz 7 liegt hinter dem Ende dieses"),
+    ],
+    ids=["some users", "ahead"],
+)
+def test_the_feed_refuses_in_that_language(
+    user_ids: list[str], query: dict[str, int], code: tuple[int, str], said: str
+) -> None:
+    organisation = mailbox("maya").organisation
+    given: dict[str, Any] = {"name": "siem", "scopes": ["audit:read"], "user_ids": user_ids}
+    token = ServiceToken.issue(organisation=organisation, **given)[1]
+    headers = {"accept-language": "de", "authorization": f"Bearer {token}"}
+
+    with serving(entrance()) as origin:
+        answer = httpx.get(f"{origin}/api/v1/ledger/feed", params=query, headers=headers)
+
+    assert (answer.status_code, answer.json()["code"]) == code
+    assert answer.json()["detail"].startswith(said)
+    assert answer.headers["Content-Language"] == "de"
 
 
 @pytest.mark.parametrize(
@@ -152,11 +187,13 @@ def test_a_scope_that_is_missing_is_named_in_that_language(
         ('{"a":1,"a":2}', "a key is there twice.", "Ein Schlüssel steht zweimal da."),
         ("[1]", "it must be an object.", "Es muss ein Objekt sein."),
         ("[" * 99_999, "it is nested too deeply.", "Er ist zu tief verschachtelt."),
-        ('{"a":NaN}', "NaN is not a JSON number.", "NaN is not a JSON number."),
+        ('{"a":NaN}', "NaN is not a JSON number.", "NaN ist keine Zahl in JSON."),
+        ('{"a":-Infinity}', "-Infinity is not a JSON number.", "-Infinity ist keine Zahl in"),
+        (b'{"a":"\xe4"}', "it is not UTF-8 text.", "Er ist kein Text in UTF-8."),
     ],
 )
 def test_a_body_that_is_no_json_object_is_said_where_and_why(
-    client: Client, body: str, english: str, german: str
+    client: Client, body: str | bytes, english: str, german: str
 ) -> None:
     headers = {"authorization": f"Bearer {issue()}"}
 
@@ -174,6 +211,31 @@ def test_a_body_that_is_no_json_object_is_said_where_and_why(
     said = post("de")["detail"]
     assert said.startswith("Der Inhalt ist kein gültiges JSON-Objekt: ")
     assert german in said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "Der Inhalt ist kein gültiges JSON-Objekt: Infinity ist keine Zahl in JSON."),
+        ("fr", "Le corps n'est pas un objet JSON valide : Infinity n'est pas un nombre JSON."),
+        ("es", "El cuerpo no es un objeto JSON válido: Infinity no es un número JSON."),
+        ("it", "Il corpo non è un oggetto JSON valido: Infinity non è un numero JSON."),
+    ],
+)
+def test_a_number_that_json_has_not_is_refused_over_http(language: str, said: str) -> None:
+    headers = {"authorization": f"Bearer {issue()}", "content-type": "application/json"}
+
+    with serving(entrance()) as origin:
+        answer = httpx.post(
+            f"{origin}/api/v1/chat",
+            content=b'{"user_id":"maya","message":"Hello","seed":Infinity}',
+            headers=headers | {"accept-language": language},
+        )
+
+    assert (answer.status_code, answer.headers["content-type"]) == (400, MEDIA_TYPE)
+    assert (answer.json()["code"], answer.json()["detail"]) == ("parse_error", said)
+    assert answer.headers["content-language"] == language
+    assert Message.objects.count() == 0
 
 
 def test_a_method_a_medium_and_a_rate_are_refused_in_that_language(

@@ -13,6 +13,7 @@ from audit.models import ExecutedAgentAction
 from guardrails.approve import approvals
 from guardrails.execute.executor import execute
 from integrations.models import Organisation, ServiceToken
+from integrations.web.authentication import TokenThrottle
 from tests.agents.api.mcp.outside import Outside
 from tests.guardrails.office import settle
 
@@ -194,6 +195,10 @@ def test_who_may_not_come_in_learns_why(
     answer = outside.post(**headers)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    german = outside.post(**headers, **{"Accept-Language": "de"})
+    assert (german.status_code, german.json()["code"]) == (status, code)
+    assert german.headers["Content-Language"] == "de"
+    assert german.json()["detail"] not in ("", answer.json()["detail"])
 
 
 def test_a_token_opens_only_what_it_is_for(outside: Outside) -> None:
@@ -208,6 +213,20 @@ def test_a_token_opens_only_what_it_is_for(outside: Outside) -> None:
     assert told(name="other user", user_ids=["somebody-else"]) == 404
     assert told(name="other house", organisation=others) == 404
     assert told(name="one user", user_ids=[outside.office.user_id]) == 200
+
+
+def test_who_calls_too_often_hears_when_to_come_again(
+    outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TokenThrottle, "rate", "1/minute", raising=False)
+    outside.post()
+
+    answer = outside.post(**{"Accept-Language": "es"})
+
+    assert (answer.status_code, answer.json()["code"]) == (429, "throttled")
+    said = "Demasiadas peticiones. Vuelva a intentarlo dentro de un minuto."
+    assert answer.json()["detail"] == said
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
 
 
 def test_a_logged_in_operator_is_nobody_here(outside: Outside) -> None:
