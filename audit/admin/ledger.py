@@ -34,7 +34,7 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import ids, people, provider_side, queries, search, selectors, timeline, vault
+from audit.ledger import ids, people, provider_side, queries, search, selectors, timeline
 from audit.ledger.sentences import name_action, say
 from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
@@ -123,15 +123,13 @@ class LedgerAdmin(LookOnly):
     @display(description="what")  # type: ignore[untyped-decorator]
     def sentence(self, row: ExecutedAgentAction) -> str:
         """The row in words, and the name of its action below."""
-        try:
-            content = selectors.body(row)
-        except vault.Unreadable:
-            content = None  # verification says so; the list must still come up
-        _, words = say(row.action_type, row.status, content["payload"] if content else {})
+        read = vars(row)
+        _, words = say(row.action_type, row.status, read["payload"])
+        words = Truncator(timeline.reveal(words)).chars(SENTENCE_CHARS)
         return format_html(
             '<span class="block max-w-md whitespace-normal">{}</span>'
             '<span class="text-xs">{}</span>',
-            Truncator(timeline.reveal(words)).chars(SENTENCE_CHARS),
+            f"{words} {read['why_closed']}".strip(),
             name_action(row.action_type),
         )
 
@@ -174,8 +172,9 @@ class LedgerAdmin(LookOnly):
         page = super().get_changelist_instance(request)
         tenant_id, chosen = admin_filters.only_tenant(request), request.GET.get("on_behalf_of", "")
         page.names = people.find_names(page.result_list, first_of=tenant_id, user_id=chosen)
-        for row in page.result_list:
-            row.names = page.names
+        for row, content, why_closed in selectors.open_each(page.result_list):
+            payload = content["payload"] if content else {}
+            vars(row).update(names=page.names, why_closed=why_closed, payload=payload)
         return page
 
     def get_object(
@@ -287,11 +286,12 @@ class LedgerAdmin(LookOnly):
         if request.method != "GET":
             return HttpResponseNotAllowed(["GET"])
         row = self.get_object(request, object_id)
-        phases = selectors.recorded(row.action_id) if row else ()
+        phases, why_closed = selectors.recorded_as_far(row.action_id) if row else ((), "")
         names = people.find_names(phases)
         context = (extra_context or {}) | {
             "title": name_action(row.action_type).capitalize() if row else "",
             "timeline": [timeline.step(phase, names) for phase in phases],
+            "why_closed": why_closed,
             "questions": related.list_questions(phases, names),
             "edits": related.find_edits(phases, names),
             "erasures": related.list_erasures(phases),

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from audit.admin.base import LookOnly
-from audit.ledger import policies, timeline
+from audit.ledger import policies, selectors, timeline, vault
 from audit.models import LedgerPolicy
 
 PREFORMATTED = '<pre class="whitespace-pre-wrap break-all">{}</pre>'
@@ -38,6 +38,8 @@ class PolicyVersionAdmin(LookOnly):
             body = policies.opened(row.tenant_id, row.digest, row.body, row.box)
         except policies.Altered:
             return "The policy stored here does not fit its digest. Run manage.py verify_ledger."
+        except vault.WrongVaultKey:
+            return selectors.LOCKED
         if body is None:
             return "It cannot be read: the organisation's data key is gone."
         return format_html(PREFORMATTED, timeline.pretty(json.loads(body)))

@@ -77,11 +77,12 @@ def find_actions(
 
 
 def find_newest(words: str, *, tenants: Sequence[UUID], limit: int) -> tuple[Recorded, ...]:
-    """As `find_actions`, of all rows of these organisations, with their contents."""
+    """As `find_actions`, of all rows of these organisations, with their contents as far as they
+    open."""
     rows = queries.select_latest(queries.select_phases()).filter(tenant_id__in=tenants)
     ids = find_actions(rows, words, tenants=tenants, limit=limit)
     found = queries.join_payload(rows.filter(action_id__in=ids)).order_by("-action_id")
-    return selectors.values(found) if ids else ()
+    return selectors.readable(found)[0] if ids else ()
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

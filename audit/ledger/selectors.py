@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,11 @@ COLUMNS = tuple(
     for name in Recorded.__dataclass_fields__
     if name not in ("resource_id", "target_id", "payload", "artifacts")
 )
+LOCKED = (
+    "What it is about cannot be opened with the key that this installation has now "
+    "(LEDGER_VAULT_KEY)."
+)
+ALTERED = "What it is about is not what was stored with it. Run manage.py verify_ledger."
 END = "ledger.end"  # the last row of an organisation that recorded anything
 ERASED: dict[str, Any] = {"artifacts": [], "payload": {}, "resource_id": "", "target_id": ""}
 
@@ -34,6 +39,12 @@ def recorded(action_id: UUID) -> tuple[Recorded, ...]:
         if not cursor.rowcount:
             return ()
     return values(queries.select_with_payload().filter(action_id=action_id).order_by("id"))
+
+
+def recorded_as_far(action_id: UUID) -> tuple[tuple[Recorded, ...], str]:
+    """As `recorded`, without contents that do not open, and why they don't: see `readable`."""
+    rows = queries.select_with_payload().filter(action_id=action_id).order_by("id")
+    return readable(rows)
 
 
 def recorded_of_tenant(action_id: UUID, *, filters: Filters) -> tuple[Recorded, ...]:
@@ -192,8 +203,38 @@ def values(rows: Iterable[ExecutedAgentAction]) -> tuple[Recorded, ...]:
     return tuple(value(row) for row in rows)
 
 
+def readable(rows: Iterable[ExecutedAgentAction]) -> tuple[tuple[Recorded, ...], str]:
+    """As `values`, for pages that must come up whatever does not open: without contents that
+    don't, and why, in a sentence. Empty: all that was not erased opens."""
+    found = list(open_each(rows))
+    why = next((why for _, _, why in found if why), "")
+    return tuple(_value(row, content) for row, content, _ in found), why
+
+
+def open_each(
+    rows: Iterable[ExecutedAgentAction],
+) -> Iterator[tuple[ExecutedAgentAction, dict[str, Any] | None, str]]:
+    """Each row, what its payload holds as far as it opens, and why it doesn't. The key of an
+    organisation that does not open is tried once."""
+    locked = set[UUID]()
+    for row in rows:
+        content, why = None, LOCKED if row.tenant_id in locked else ""
+        try:
+            content = None if why else body(row)
+        except vault.WrongVaultKey:
+            locked.add(row.tenant_id)
+            why = LOCKED
+        except vault.Unreadable:
+            why = ALTERED
+        yield row, content, why
+
+
 def value(row: ExecutedAgentAction) -> Recorded:
-    content = body(row) or ERASED
+    return _value(row, body(row))
+
+
+def _value(row: ExecutedAgentAction, content: dict[str, Any] | None) -> Recorded:
+    content = content or ERASED
     return Recorded(
         **{name: getattr(row, name) for name in COLUMNS},
         resource_id=content["resource_id"],

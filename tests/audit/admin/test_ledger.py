@@ -1,8 +1,11 @@
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -10,15 +13,20 @@ from django.contrib.auth.models import Permission, User
 from django.db import connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
+from pytest_django.fixtures import Settings
 
 from audit.admin.ledger import LedgerAdmin
 from audit.contracts import Artifact
 from audit.formats import parquet
-from audit.ledger import ledger, selectors
+from audit.ledger import ledger, policies, selectors, vault
 from audit.ledger.ids import uuid7
+from audit.ledger.vault import DataKeys
+from audit.models import ExecutedAgentAction
 from tests.audit import sealed
 from tests.audit.bundle import files
 from tests.audit.entries import append_action, entry
+from tests.audit.tampering import tampered
 from tests.clients import read_page
 
 pytestmark = [
@@ -27,6 +35,8 @@ pytestmark = [
 ]
 
 LIST = "/admin/audit/executedagentaction/"
+SECRET = {"description": "Archive “Layoffs in May”", "sentence": "It is listed."}
+LOCKED = escape(selectors.LOCKED)
 
 
 @pytest.fixture
@@ -347,3 +357,103 @@ def test_a_filtered_list_offers_its_rows_with_a_proof_each(
     held = files.lines(files.unpack(data), "ledger")
     assert [row["status"] for row in held] == ["pending", "failed"]
     assert files.check(tmp_path, data, sealed.key(tenant_id)) == 0
+
+
+@pytest.fixture
+def fresh_keys() -> Iterator[DataKeys]:
+    with mock.patch.object(vault, "keys", DataKeys()) as keys:
+        yield keys
+
+
+@pytest.fixture
+def locked(settings: Settings, fresh_keys: DataKeys) -> Iterator[list[UUID]]:
+    """Three actions of an organisation whose data key was wrapped with another vault key."""
+    tenant_id, before = uuid4(), settings.LEDGER_VAULT_KEY
+    settings.LEDGER_VAULT_KEY = "another"
+    made = [append_action(tenant_id=tenant_id, payload=SECRET) for _ in range(3)]
+    settings.LEDGER_VAULT_KEY = before
+    fresh_keys.forget(tenant_id)
+    yield made
+    append_action(tenant_id=uuid4())  # no process starts while the newest key won't open
+
+
+def row_of(action_id: UUID) -> str:
+    return f"{LIST}{ExecutedAgentAction.objects.filter(action_id=action_id)[0].pk}/change/"
+
+
+def tenant_of(action_id: UUID) -> UUID:
+    found: UUID = ExecutedAgentAction.objects.filter(action_id=action_id)[0].tenant_id
+    return found
+
+
+def test_the_list_of_all_shows_those_that_open_and_says_which_do_not(
+    operator: Client, locked: list[UUID]
+) -> None:
+    append_action(tenant_id=uuid4(), payload={"description": "Archive “Lunch”"})
+
+    page = operator.get(LIST)
+
+    html = page.content.decode()
+    # Other tests' rows are there too.
+    shown = [one for one in page.context["cl"].result_list if one.action_id in locked]
+    assert [(one.why_closed, one.payload) for one in shown] == [(selectors.LOCKED, {})] * 3
+    assert html.count(f"Done: archive. {LOCKED}") >= 3
+    assert "Done: Archive “Lunch”." in html
+    assert "Layoffs" not in html
+
+
+def test_a_key_that_does_not_open_is_tried_once_a_page(
+    operator: Client, locked: list[UUID]
+) -> None:
+    with CaptureQueriesContext(connections["ledger"]) as asked:
+        read_page(operator, LIST)
+
+    tenant_id = tenant_of(locked[0]).hex
+    tried = [one for one in asked if "audit_data_key" in one["sql"] and tenant_id in one["sql"]]
+    assert len(tried) == 1
+
+
+def test_a_rows_page_says_so_and_shows_what_stands_in_the_clear(
+    operator: Client, locked: list[UUID]
+) -> None:
+    html = read_page(operator, row_of(locked[0]))
+
+    assert LOCKED in html
+    assert str(locked[0]) in html
+    assert "Layoffs" not in html
+    assert "It is listed." not in html
+
+
+def test_what_was_exchanged_is_not_shown_as_what_was_stored(operator: Client) -> None:
+    tenant_id = uuid4()
+    first, second = (
+        append_action(tenant_id=tenant_id, payload={"description": f"Archive “Bonus {one}”"})
+        for one in range(2)
+    )
+    taken = f"(SELECT box FROM audit_payload WHERE action_id = '{second}' ORDER BY row_id LIMIT 1)"
+
+    with tampered(f"UPDATE audit_payload SET box = {taken} WHERE action_id = '{first}'"):
+        html = read_page(operator, f"{LIST}?q={first}")
+        page = read_page(operator, row_of(first))
+
+    assert f"Done: archive. {escape(selectors.ALTERED)}" in html
+    assert "Bonus" not in html
+    assert escape(selectors.ALTERED) in page
+    assert "Bonus" not in page
+
+
+def test_a_policy_that_does_not_open_is_said_to_be_locked(
+    operator: Client, locked: list[UUID], settings: Settings, fresh_keys: DataKeys
+) -> None:
+    tenant_id = tenant_of(locked[0])
+    body = f'{{"of": "{tenant_id}"}}'
+    digest = sha256(body.encode()).hexdigest()
+    before, settings.LEDGER_VAULT_KEY = settings.LEDGER_VAULT_KEY, "another"
+    policies.store(tenant_id=tenant_id, digest=digest, body=body)
+    settings.LEDGER_VAULT_KEY = before
+    fresh_keys.forget(tenant_id)
+
+    html = read_page(operator, f"/admin/audit/ledgerpolicy/{digest}/change/")
+
+    assert LOCKED in html
+    assert escape(body) not in html
