@@ -125,6 +125,8 @@ def pages(known: dict[str, Any]) -> dict[str, str]:
         "ledger": ledger,
         "ledger, of a user": f"{ledger}?on_behalf_of=maya",
         "ledger, refused": f"{ledger}?status=blocked",
+        "ledger, begun": f"{ledger}?status=pending",
+        "ledger, clocks apart": f"{ledger}?clocks=apart",
         "ledger, by words": f"{ledger}?q=send_email",
         "ledger, by a person": f"{ledger}?q=user-77",
         "ledger, by a subject": f"{ledger}?q=Quarterly%20News",

@@ -1,6 +1,6 @@
 """The filters of the ledger's list, and the same choice as a value for exports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 
 from audit.contracts import Filters, Status
-from audit.ledger import people, queries, selectors
+from audit.ledger import people, provider_side, queries, search, selectors
 from audit.ledger.timeline import reveal
 from audit.models import choices
 
@@ -81,6 +81,8 @@ class StatusFilter(DropdownFilter):  # type: ignore[misc]
 
     def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
         value = self.value()
+        if value == "pending":  # each action began so: no index has those that are still
+            queryset = search.keep_recent(queryset, list_tenants(request))
         return queries.keep_status(queryset, value) if value else queryset
 
 
@@ -125,7 +127,20 @@ class ClocksFilter(DropdownFilter):  # type: ignore[misc]
         return [("apart", "More than 2 s apart")]
 
     def queryset(self, request: HttpRequest, queryset: queries.Rows) -> queries.Rows:
-        return queryset.filter(queries.has_clocks_apart()) if self.value() else queryset
+        if not self.value():
+            return queryset
+        chosen = uuid(request.GET.get("tenant_id", ""))
+        tenants = [chosen] if chosen else people.list_met(request.user)
+        before = uuid(request.GET.get("before", ""))
+        return queries.keep_newest_apart(queryset, tenants=tenants, before=before)
+
+
+def list_tenants(request: HttpRequest) -> Sequence[UUID]:
+    """The organisation that is chosen, else all whose rows somebody meets."""
+    if chosen := uuid(request.GET.get("tenant_id", "")):
+        return [chosen]
+    tenants = people.list_met(request.user)
+    return provider_side.list_tenants() if tenants is None else tenants
 
 
 def since(hours: str | None) -> datetime | None:

@@ -1,8 +1,7 @@
 """The ledger for operators: one line an action, its timeline, exports. Nothing can be changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -34,7 +33,7 @@ from audit.bundle.extent import NothingSealed
 from audit.contracts import Filters
 from audit.formats.export import FORMATS, Export
 from audit.formats.parquet import NoParquet, is_installed
-from audit.ledger import ids, people, provider_side, queries, search, selectors, timeline
+from audit.ledger import ids, people, queries, search, selectors, timeline
 from audit.ledger.sentences import name_action, say
 from audit.models import ExecutedAgentAction, LedgerPolicy
 from audit.seals.progress import load_progress
@@ -51,11 +50,6 @@ def export(filters: Filters, format: str, *, actor_id: str) -> Export | Bundle:
     if format == "bundle":
         filters = Filters(tenant_id=filters.tenant_id, since=filters.since, until=filters.until)
     return Bundle(filters=filters, actor_type="admin", actor_id=actor_id, with_derived=True)
-
-
-def _tenants(request: HttpRequest) -> Sequence[UUID]:
-    tenants = people.list_met(request.user)
-    return provider_side.list_tenants() if tenants is None else tenants
 
 
 class InfinitePaginator(paginator.InfinitePaginator):  # type: ignore[misc]  # the theme is untyped
@@ -198,8 +192,7 @@ class LedgerAdmin(LookOnly):
             found = queryset.filter(**{name: key})
             if found.exists():
                 return found, False
-        chosen = admin_filters.uuid(request.GET.get("tenant_id", ""))
-        tenants = [chosen] if chosen else _tenants(request)
+        tenants = admin_filters.list_tenants(request)
         ids = search.find_actions(queryset, term, tenants=tenants, limit=self.list_per_page + 1)
         return queryset.filter(action_id__in=ids), False
 
@@ -259,6 +252,8 @@ class LedgerAdmin(LookOnly):
         }
         context["has_parquet"] = is_installed()
         context["how_far"] = search.HOW_FAR
+        if request.GET.get("status") == "pending":
+            context["how_far_begun"] = search.HOW_FAR_BEGUN
         chosen = admin_filters.filters(request)
         owner = str(request.user.pk)
         context["filter_query"] = saved_filters.read_query(request.GET.dict())
@@ -268,7 +263,7 @@ class LedgerAdmin(LookOnly):
                 owner=owner, tenant_id=chosen.tenant_id if chosen else None
             )
         ]
-        context["must_choose"] = chosen is None and len(_tenants(request)) > 1
+        context["must_choose"] = chosen is None and len(admin_filters.list_tenants(request)) > 1
         if chosen:
             context["is_filtered"] = not chosen.is_period
             context["sealing"] = load_progress(chosen.tenant_id)

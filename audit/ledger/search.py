@@ -22,6 +22,10 @@ HOW_FAR = (
     "By person and outcome the whole ledger was searched, by subject and request the newest "
     f"{NEWEST_MEANT} that fit, by other words the newest {NEWEST:,} rows."
 )
+HOW_FAR_BEGUN = (
+    f"What was begun and has no outcome was looked for in the newest {NEWEST:,} rows. How many "
+    "there are in a month stands in its health report; verify_ledger lists all."
+)
 COLUMNS = (
     *("action_type", "status", "decision", "decision_reason", "error_code", "provider"),
     *("agent_id", "actor_id", "on_behalf_of", "skill_ref"),
@@ -62,7 +66,7 @@ def find_actions(
     """The newest `limit` actions of these rows (each by its latest phase) that the words or the
     whole id are about, newest first, looked for in the organisations named."""
     states, rest = _split(words.split())
-    recent = rows.filter(action_id__gt=_last_before(tenants))
+    recent = keep_recent(rows, tenants)
     if rest:
         parts = list(_about(rows, recent, rest, tenants))
         if states:
@@ -83,6 +87,11 @@ def find_newest(words: str, *, tenants: Sequence[UUID], limit: int) -> tuple[Rec
     ids = find_actions(rows, words, tenants=tenants, limit=limit)
     found = queries.join_payload(rows.filter(action_id__in=ids)).order_by("-action_id")
     return selectors.readable(found)[0] if ids else ()
+
+
+def keep_recent(rows: queries.Rows, tenants: Sequence[UUID]) -> queries.Rows:
+    """Those of actions among the newest NEWEST rows of these organisations."""
+    return rows.filter(action_id__gt=_last_before(tenants))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

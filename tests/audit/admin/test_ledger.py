@@ -19,7 +19,7 @@ from pytest_django.fixtures import Settings
 from audit.admin.ledger import LedgerAdmin
 from audit.contracts import Artifact
 from audit.formats import parquet
-from audit.ledger import ledger, policies, selectors, vault
+from audit.ledger import ledger, policies, search, selectors, vault
 from audit.ledger.ids import uuid7
 from audit.ledger.vault import DataKeys
 from audit.models import ExecutedAgentAction
@@ -305,6 +305,24 @@ def test_actions_whose_clocks_disagree_are_marked_and_found(operator: Client) ->
     rows = [json.loads(line) for line in response.getvalue().decode().splitlines()]
     assert {row["action_id"] for row in rows[:-1]} == {str(behind), str(ahead)}
     assert rows[-1]["manifest"]["filters"] == {"clocks_apart": True}
+
+
+def test_what_was_begun_is_looked_for_in_the_newest_rows_and_the_page_says_so(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "NEWEST", 5)
+    tenant_id = uuid4()
+    append_action(tenant_id=tenant_id, status="pending")
+    append_action(tenant_id=tenant_id)
+    begun = append_action(tenant_id=tenant_id, status="pending")
+    append_action(tenant_id=tenant_id)
+
+    page = operator.get(f"{LIST}?tenant_id={tenant_id}&status=pending")
+
+    assert [row.action_id for row in page.context["cl"].result_list] == [begun]
+    assert search.HOW_FAR_BEGUN in text(page.content.decode())
+    other = read_page(operator, f"{LIST}?tenant_id={tenant_id}&status=failed")
+    assert search.HOW_FAR_BEGUN not in text(other)
 
 
 def test_parquet_is_offered_where_it_can_be_made(

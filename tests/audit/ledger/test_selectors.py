@@ -138,6 +138,36 @@ def test_rows_about_the_ledger_are_found_by_their_index_by_a_plan_for_any_parame
     assert "tenant_id_action_type_action_id_id_idx" in plan
 
 
+def test_rows_with_clocks_apart_are_found_by_their_index_in_every_month_by_such_a_plan() -> None:
+    with connections["ledger"].cursor() as cursor:
+        cursor.execute("SELECT audit_make_month('2026-04-01')")
+    rows = queries.select_latest(queries.select_phases())
+    found = queries.keep_newest_apart(rows, tenants=None)
+
+    plan = plan_for_any_parameters(found.order_by("-action_id")[:51])
+
+    for month in months.list_months():
+        assert f"audit_action_{month.suffix}_action_id_tenant_id_idx" in plan
+    assert "action_id = ANY ((InitPlan" in plan
+
+
+def test_the_index_of_clocks_apart_has_the_same_rows_as_the_mark_of_a_row() -> None:
+    tenant_id, now = uuid4(), datetime.now(UTC)
+    at = [timedelta(days=-400), timedelta(minutes=-5), timedelta(0), timedelta(hours=3)]
+    made = [append_action(tenant_id=tenant_id, occurred_at=now + one) for one in at]
+    rows = queries.select_latest(queries.select_phases()).filter(tenant_id=tenant_id)
+    marked = rows.annotate(is_apart=queries.has_clocks_apart()).filter(is_apart=True)
+
+    found = queries.keep_newest_apart(rows, tenants=[tenant_id])
+    before = queries.keep_newest_apart(rows, tenants=[tenant_id], before=made[3])
+    others = queries.keep_newest_apart(rows, tenants=[uuid4()])
+
+    assert {row.action_id for row in found} == {made[0], made[1], made[3]}
+    assert {row.action_id for row in marked} == {row.action_id for row in found}
+    assert {row.action_id for row in before} == {made[0], made[1]}
+    assert list(others) == []
+
+
 RARE = sorted({*get_args(Status)} - {"pending", "succeeded"})
 
 
