@@ -9,7 +9,7 @@ from django.db import DatabaseError, connections, transaction
 
 from agents.installation import doomed
 from agents.installation.guarantees import Broken, expect
-from agents.installation.office import AGENT_TEXT, Office, alone, found, until
+from agents.installation.office import AGENT_TEXT, Office, alone, at_once, found, until
 from audit.contracts import LedgerError
 from audit.ledger.routing import LEDGER
 from audit.ledger.selectors import recorded
@@ -92,8 +92,8 @@ def once_however_often_asked(office: Office) -> None:
     """An action that many ask for at once, and again later, is tried once and done once."""
     office.permit("archive")
     request = office.request("archive", email_id=office.receive())
-    with struck(office, latency_ms=100), ThreadPoolExecutor(AT_ONCE) as pool:
-        found = [*pool.map(alone(execute), [request] * AT_ONCE), execute(request)]
+    with struck(office, latency_ms=100):
+        found = [*at_once(execute, request, times=AT_ONCE), execute(request)]
     expect("They became", {result.status for result in found}, {"succeeded"})
     expect("Its rows", phases_of(found[0]), ["attempt", "outcome"])
     expect("Writes at the provider", len(office.writes()), 1)

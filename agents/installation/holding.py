@@ -1,7 +1,6 @@
 """Trials of the time in which a held action is recalled, and of whose word counts."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from uuid import uuid4
@@ -13,7 +12,7 @@ from agents.installation.acting import AT_ONCE, PERSON, full_ledger
 from agents.installation.approving import confirm
 from agents.installation.guarantees import Broken, expect
 from agents.installation.limiting import CLIENT, STRANGER, permit_mail, send
-from agents.installation.office import AGENT_TEXT, Office, alone
+from agents.installation.office import AGENT_TEXT, Office, at_once
 from audit.contracts import LedgerError
 from audit.ledger.selectors import recorded
 from guardrails.approve import approvals
@@ -61,8 +60,7 @@ def held_and_released(office: Office) -> None:
     expect("Before its time it became", _release(result), None)
     expect("Writes before its time", len(office.writes()), 0)
     _pass_time(result)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(alone(_release), [result] * AT_ONCE))
+    at_once(_release, result, times=AT_ONCE)
     expect("Writes at the provider", len(office.writes()), 1)
     _too_late(lambda: _recall(office, result))
 

@@ -5,9 +5,11 @@ import base64
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Barrier
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -178,6 +180,18 @@ def alone(do: Callable[[T], R]) -> Callable[[T], R]:
             connections.close_all()
 
     return done
+
+
+def at_once(do: Callable[[T], R], given: T, *, times: int) -> list[R]:
+    """What so many threads get that do the same in one moment: none begins before all are there."""
+    there = Barrier(times, timeout=PATIENCE_SECONDS)
+
+    def wait_and_do(_: int) -> R:
+        there.wait()
+        return do(given)
+
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(alone(wait_and_do), range(times)))
 
 
 def until(condition: Callable[[], bool], *, meanwhile: Callable[[], object] = lambda: None) -> None:
