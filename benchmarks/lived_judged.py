@@ -53,7 +53,8 @@ def judge_drafts(world: World, mails: Sequence[dict[str, Any]], lived: Lived) ->
     removed = sum(EDITED not in present.get(id, "") for id in lived.touched.values())
     place = {mail["id"]: number for number, mail in enumerate(mails)}
     left = 0
-    for row in AssistantDraft.objects.filter(account_id=world.account_id).exclude(draft_id=""):
+    written = AssistantDraft.objects.filter(account_id=world.account_id).exclude(draft_id="")
+    for row in written.exclude(reply_to_id=""):  # new mail is in no thread that is answered
         if row.draft_id in present and row.draft_id not in lived.touched:
             later = [
                 mail

@@ -191,7 +191,7 @@ def _settle(
     labels = resident.labels if resident.labels is not None else tuple(office["labels"])
     _list_labels(accounts["gmail"], {name: office["labels"][name] for name in labels})
     for domain in resident.domains:
-        for action_type in ("send_email", "create_calendar_event"):
+        for action_type in ("send_email", "draft", "create_calendar_event"):
             account = _account_for(action_type, accounts)
             _list(account, action_type, "recipient_domain", domain, f"Anyone at {domain}")
     for key in resident.projects:

@@ -1,4 +1,4 @@
-"""The drafts that Remit wrote for a user: for which mail, and what became of each."""
+"""The drafts that Remit wrote for a user: new mail and answers, and what became of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,14 +34,15 @@ KINDS = {State.PENDING: "pending", State.SENT: "done", State.EDITED: "done"}
 
 @dataclass(frozen=True, kw_only=True)
 class DraftCard:
-    """`mail` and `answer` are the subject and the page of the mail that it answers, and of the
-    one that was sent instead or from it; the page is empty where Remit has not read it."""
+    """`mail` and `answer` are the subject and the page of the mail that it answers (None: it is a
+    new mail), and of the one that was sent instead or from it; the page is empty where Remit has
+    not read it."""
 
     state: str
     kind: str
     written: str
     receivers: str
-    mail: tuple[str, str]
+    mail: tuple[str, str] | None
     answer: tuple[str, str] | None
     nearness: str
     asked_for: bool
@@ -94,7 +95,7 @@ def _describe(
         kind=KINDS.get(State(row.state), "handled"),
         written=moment(row.written_at, zone),
         receivers=", ".join(map(visible, row.receivers)),
-        mail=mails.get((row.account_id, row.reply_to_id), unread),
+        mail=mails.get((row.account_id, row.reply_to_id), unread) if row.reply_to_id else None,
         answer=mails.get((row.account_id, row.answer_id), unread) if row.answer_id else None,
         nearness=nearness,
         asked_for=not row.of_own_accord,

@@ -33,6 +33,10 @@ ASKING = (
     "The button “Ask for this” beside the refusal asks an operator to permit it. Only the user can "
     "press it."
 )
+DRAFT_INSTEAD = (
+    "Write it with draft instead, where that is permitted, and say that it waits in the drafts and "
+    "was not sent. Files do not go along."
+)
 WAITS = "Not done. It waits for the user's button."
 MARKED = "Its subject says that nobody was asked about %s."
 LEFT_OUT = "Its first line says that %s was left out of the receivers, because nobody was asked."
@@ -209,6 +213,8 @@ def to_observation(result: ActionResult) -> ToolResult:
         if result.action_type not in BY_NAME:
             code = "NOT_FOUND"
         remedy = REMEDIES.get(result.reason, "") if code == "PERMISSION_DENIED" else ""
+        if result.reason == "draft_only":
+            remedy = DRAFT_INSTEAD
         asking = ASKING if result.can_be_asked_for else ""
         refused = failure(
             code,

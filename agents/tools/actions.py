@@ -76,20 +76,28 @@ def _tool(
     )
 
 
-def list_tools(person: Person, capabilities: Sequence[Capability]) -> dict[str, Tool[Any]]:
-    """A tool for each action that is permitted, by its name: one for all accounts."""
+def list_tools(
+    person: Person, capabilities: Sequence[Capability], *, for_items: bool = False
+) -> dict[str, Tool[Any]]:
+    """A tool for each action that is permitted, by its name: one for all accounts. `for_items`:
+    each names the item that it is done to or answers, as what arrived sets off nothing else."""
     by_action: dict[str, list[Capability]] = defaultdict(list)
     for capability in capabilities:
         by_action[capability.action_type].append(capability)
     return {
-        name: _permitted(BY_NAME[name], person, permitted) for name, permitted in by_action.items()
+        name: _permitted(BY_NAME[name], person, permitted, for_items=for_items)
+        for name, permitted in by_action.items()
     }
 
 
-def _permitted(action: AnyAction, person: Person, permitted: Sequence[Capability]) -> ActionTool:
+def _permitted(
+    action: AnyAction, person: Person, permitted: Sequence[Capability], *, for_items: bool
+) -> ActionTool:
     targets = tuple(dict.fromkeys(target for one in permitted for target in one.targets))
     always_asks = all(one.mode == "ask" for one in permitted)
     form = _form(action, targets, others=REASON if always_asks else CONFIRM)
+    if for_items and action.object_field:
+        form["required"] = [*dict.fromkeys([action.object_field, *form.get("required", ())])]
     accounts = ""
     if len(permitted) > 1:
         named = {one.id: one for one in person.accounts}

@@ -83,7 +83,7 @@ class Agent:
         permitted."""
         idle = (() if skills else SKILL_TOOLS) + (() if agents else CUSTOM_AGENT_TOOLS)
         permitted = [one for one in capabilities if self.can_use(one.action_type)]
-        own = [*actions.list_tools(person, permitted).values()]
+        own = [*actions.list_tools(person, permitted, for_items=self.for_items).values()]
         whole = [tool for tool in self.tools if tool.name not in idle]
         rare = [tool for tool in self.rare if tool.name not in idle]
         rare += plan_mcp_tools.list_tools(permitted)

@@ -88,6 +88,8 @@ class Action(ABC, Generic[A, W]):
     that strangers wrote, and `sends_mail` that the provider counts its receivers among those whom
     the user wrote to. `puts_away` says that a mail goes out of its owner's sight, and
     `chooses_for_thread` that a target of a single-choice group is the whole thread's.
+    `formerly_needed` are arguments without which a version before this one refused it: rows of the
+    ledger from then are decided again as they were.
     """
 
     name: ClassVar[str]
@@ -115,6 +117,7 @@ class Action(ABC, Generic[A, W]):
     sends_mail: ClassVar[bool] = False
     puts_away: ClassVar[bool] = False
     chooses_for_thread: ClassVar[bool] = False
+    formerly_needed: ClassVar[tuple[str, ...]] = ()
     arguments: type[A]
 
     def parse(self, arguments: Mapping[str, Any]) -> A:

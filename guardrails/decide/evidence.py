@@ -21,6 +21,7 @@ from guardrails.decide import policy
 from guardrails.decide.conditions import vocabulary
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot, Switch
 from guardrails.facts.facts import Facts
+from guardrails.facts.reasons import sentence
 from integrations.contracts import AccountRef
 from integrations.ports.registry import BY_SOURCE, PROVIDER_OF
 
@@ -47,6 +48,8 @@ UNREAD: dict[str, Any] = {
     "draft": {"body"},
     "attached": {"__all__": {"document": {"content_text"}}},
 }
+# Why a decision cannot be made again without facts that were not read.
+LACKING = ("facts_unavailable", "counts_unavailable")
 LISTS = ("labels", "projects")  # the provider's lists
 FACTS = TypeAdapter(Facts)
 
@@ -166,8 +169,19 @@ def decide_on(
         now=now,
         unsealed=unsealed,
     )
-    unread = ("facts_unavailable", "counts_unavailable")
-    return None if decision.reason in unread and reason != decision.reason else decision
+    if decision.reason == reason or decision.reason not in LACKING:
+        return decision
+    if reason == "invalid_arguments" and _lacks_formerly_needed(request):
+        return decision._replace(reason=reason, sentence=sentence(reason))
+    return None
+
+
+def _lacks_formerly_needed(request: ActionRequest) -> bool:
+    """Whether a version before this one refused these arguments for what they lack."""
+    action = registry.BY_NAME.get(request.action_type)
+    return action is not None and any(
+        request.arguments.get(name) is None for name in action.formerly_needed
+    )
 
 
 def _needs(request: ActionRequest, under: PolicySnapshot) -> frozenset[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import F, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.utils import timezone
 
 from audit.contracts import Entry
@@ -36,7 +38,7 @@ def note(
                 to=mail.to, cc=mail.cc, bcc=mail.bcc, subject=mail.subject, body=mail.body
             ),
             "thread_id": facts.email.thread_id if facts and facts.email else "",
-            "reply_to_id": arguments.reply_to_id,
+            "reply_to_id": arguments.reply_to_id or "",
             "receivers": sorted({one.lower() for one in (*mail.to, *mail.cc)}),
             "of_own_accord": request.origin.trigger in FROM_CONTENT,
             "written_at": timezone.now(),
@@ -45,10 +47,13 @@ def note(
 
 
 def name(attempt: Entry, answer: Any) -> None:
-    """The provider wrote it: this is what it is called there."""
+    """The provider wrote it: this is what it is called there. A new mail is in the thread that
+    its provider began for it: by that it is known again when the user has sent it."""
     if attempt.action_type == Draft.name and isinstance(answer, Mapping) and answer.get("id"):
+        began = Value(str(answer.get("thread_id") or ""))
         AssistantDraft.objects.filter(action_id=attempt.action_id, draft_id="").update(
             draft_id=str(answer["id"]),
+            thread_id=Coalesce(NullIf(F("thread_id"), Value("")), began),
             message_id=str(answer.get("message_id") or ""),
             revision=str(answer.get("revision") or ""),
         )

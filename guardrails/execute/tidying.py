@@ -2,7 +2,8 @@
 
 A draft goes when the user answers, when its receiver writes again, or when a newer draft takes its
 place; only if it is still, letter by letter, what Remit wrote. What a person edited or sent is
-theirs. Each goes through the executor, so the ledger has it.
+theirs. Each goes through the executor, so the ledger has it. A draft of a new mail answers nothing:
+what others write leaves it alone, and so does a newer draft.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from audit.ledger.ids import uuid7
 from audit.ledger.selectors import recorded
 from guardrails.contracts import ActionRequest, ActionResult, Origin
 from guardrails.execute.executor import execute
-from guardrails.facts import draft_text
+from guardrails.facts import draft_text, targets
 from guardrails.facts.threads import SENT
 from guardrails.models import AssistantDraft
 from integrations.accounts.reads import mail_reader
@@ -70,10 +71,13 @@ def tidy_superseded() -> None:
     """Takes back drafts that a newer one of the same thread has replaced, wherever that came from.
     Each is tried once here; later, when the next mail of the thread comes."""
     threads = (
-        _pending().values("account_id", "thread_id").annotate(count=Count("id")).filter(count__gt=1)
+        _answering()
+        .values("account_id", "thread_id")
+        .annotate(count=Count("id"))
+        .filter(count__gt=1)
     )
     for thread in threads.order_by("account_id", "thread_id").exclude(thread_id=""):
-        rows = _pending(thread["account_id"]).filter(thread_id=thread["thread_id"])
+        rows = _answering(thread["account_id"]).filter(thread_id=thread["thread_id"])
         rows = rows.select_related("account__organisation")
         newest_first = list(rows.order_by("-written_at"))
         for row in newest_first[1:]:
@@ -98,6 +102,8 @@ def find_stale(
         is_later = at_hand is not None and row.written_at <= came_at
         if at_hand and is_later and SENT in at_hand.labels:
             later.append(at_hand)
+        if not row.reply_to_id:
+            later = [one for one in later if _is_sent_for(row, one)]
         answers = [one for one in later if one.message_id == row.message_id] or later
         writes_again = (
             at_hand is not None
@@ -105,13 +111,27 @@ def find_stale(
             and at_hand.id != row.reply_to_id
             and at_hand.sender.lower() in row.receivers
         )
-        if answers or writes_again or row is not rows[-1]:
+        is_replaced = writes_again or row is not rows[-1]
+        if answers or (is_replaced and row.reply_to_id):
             yield row, answers[-1] if answers else None
+
+
+def _is_sent_for(row: AssistantDraft, sent: Email) -> bool:
+    """Whether the user sent this from the draft of a new mail, or instead of it. Its provider may
+    have put the draft into the thread of other mail with the same subject."""
+    reached = {one.lower() for one in targets.plain_addresses((*sent.to, *sent.cc, *sent.bcc))}
+    is_same = bool(row.message_id) and sent.message_id == row.message_id
+    return is_same or not reached.isdisjoint(row.receivers)
 
 
 def _pending(account_id: UUID | None = None) -> QuerySet[AssistantDraft]:
     rows = AssistantDraft.objects.filter(state=State.PENDING).exclude(draft_id="")
     return rows.filter(account_id=account_id) if account_id else rows
+
+
+def _answering(account_id: UUID | None = None) -> QuerySet[AssistantDraft]:
+    """Those that answer a mail."""
+    return _pending(account_id).exclude(reply_to_id="")
 
 
 def _end(

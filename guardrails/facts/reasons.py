@@ -32,7 +32,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("not_permitted", "No operator permits this action for this account."),
     Reason(
         "draft_only",
-        "Nothing may be sent. An answer to a mail may be drafted, and the user sends it.",
+        "Nothing may be sent. A mail may be drafted, and the user sends it.",
     ),
     Reason("invalid_arguments", "The arguments are not valid."),
     Reason("argument_unclassified", "Remit does not know what one of the arguments is."),

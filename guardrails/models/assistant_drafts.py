@@ -24,8 +24,12 @@ class AssistantDraft(models.Model):
     message_id = models.TextField(blank=True)
     revision = models.TextField(blank=True, help_text="As it was written, where that is known.")
     digest = models.CharField(max_length=64, help_text="Of what was written.")
-    thread_id = models.CharField(max_length=500)
-    reply_to_id = models.CharField(max_length=500, help_text="The mail it answers.")
+    thread_id = models.CharField(
+        max_length=500, blank=True, help_text="The provider's; empty until it is known."
+    )
+    reply_to_id = models.CharField(
+        max_length=500, blank=True, help_text="The mail it answers; empty for a new mail."
+    )
     receivers = models.JSONField(default=list, help_text="Addresses in small letters.")
     of_own_accord = models.BooleanField(help_text="A mail set it off: nobody asked for it.")
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)

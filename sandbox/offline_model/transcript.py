@@ -45,13 +45,15 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one call came back with. `refusal` is the sentence of a failure, else empty; `language`
-    is that of the request it was called for."""
+    """What one call came back with. `refusal` is the sentence of a failure, else empty, and
+    `advice` what is suggested to a model then; `language` is that of the request it was called
+    for."""
 
     call: Call
     success: bool
     data: Json
     refusal: str
+    advice: str = ""
     language: Language = "en"
 
 
@@ -263,6 +265,7 @@ def _result(call: Call, content: Json, language: Language) -> Result:
         data=as_object(content.get("data")),
         # What is suggested is meant for a model, not for the person.
         refusal="" if success else as_text(error.get("message")) or "The tool gave no reason.",
+        advice=as_text(error.get("suggested_action")),
         language=language,
     )
 

@@ -1,4 +1,4 @@
-"""Write a reply into the user's drafts. Nothing is sent."""
+"""Write a mail into the user's drafts, new or as a reply. Nothing is sent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ LEFT_OUT = "Left out of the receivers, because nobody was asked:"
 
 
 class DraftArguments(Arguments):
-    reply_to_id: ObjectId
+    reply_to_id: ObjectId | None = None
     to: Annotated[tuple[Address, ...], Field(strict=False, min_length=1, max_length=50)]
     cc: Addresses = ()
     subject: Line
@@ -34,10 +34,10 @@ class Draft(MailAction[DraftArguments]):
     name = "draft"
     operation = "create_draft"
     resource_type = "email"
-    title = "Draft a reply"
+    title = "Draft a mail"
     description = (
-        "Write a reply to one mail into the user's drafts; nothing is sent. Receivers must "
-        "take part in that mail's thread or be listed."
+        "Write a mail into the user's drafts, new or as a reply; nothing is sent. Receivers must "
+        "take part in the thread of the mail that is answered, or be listed."
     )
     needs = frozenset({"email", "thread", "mailbox"})
     takes = ("recipient", "recipient_domain")
@@ -45,6 +45,7 @@ class Draft(MailAction[DraftArguments]):
     object_field = "reply_to_id"
     from_mail = True
     is_draft = True
+    formerly_needed = ("reply_to_id",)
     arguments = DraftArguments
 
     def targets(self, arguments: DraftArguments) -> tuple[Target, ...]:
@@ -67,11 +68,10 @@ class Draft(MailAction[DraftArguments]):
         )
 
     def describe(self, arguments: DraftArguments, facts: Facts) -> str:
-        return phrase(
-            "Draft a reply to %(people)s: %(title)s",
-            people=named(arguments.to + arguments.cc),
-            title=quote(arguments.subject),
-        )
+        people, title = named(arguments.to + arguments.cc), quote(arguments.subject)
+        if arguments.reply_to_id is None:
+            return phrase("Draft a mail to %(people)s: %(title)s", people=people, title=title)
+        return phrase("Draft a reply to %(people)s: %(title)s", people=people, title=title)
 
     def outgoing(self, arguments: DraftArguments, unasked: Unasked | None) -> OutgoingMail:
         """What is written, with what it says of those about whom nobody was asked."""

@@ -1,5 +1,5 @@
 """“Archive …”, “label … as …”, “mark … as read”, “move … to Receipts”, “forward … to …”,
-“delete …”, “draft a reply to …”, “send …”: commands on mail, in English, German, French or
+“delete …”, “draft a reply to …”: commands on mail that came, in English, German, French or
 Spanish."""
 
 import re
@@ -26,33 +26,33 @@ from sandbox.offline_model.vectors import stem
 
 MOST_MAILS = 5
 MOST_FOUND = 10
-_FLAGS = re.IGNORECASE | re.DOTALL
-_MAIL = r"(?:e-?mails?|mails?|messages?|letters?|newsletters?|courriels?|correos?|nachricht(?:en)?)"
-_ARCHIVE = re.compile(r"(?:archive|archiviere?|archiva)\s+(?P<which>.+)", _FLAGS)
+FLAGS = re.IGNORECASE | re.DOTALL
+MAIL = r"(?:e-?mails?|mails?|messages?|letters?|newsletters?|courriels?|correos?|nachricht(?:en)?)"
+_ARCHIVE = re.compile(r"(?:archive|archiviere?|archiva)\s+(?P<which>.+)", FLAGS)
 _READ = re.compile(
     r"(?:mark|markiere?)\s+(?P<which>.+?)\s+(?:as|als)\s+(?:read|gelesen)|"
     r"(?:marca|marque)\s+(?:como\s+leíd[oa]s?|comme\s+lue?s?)\s+(?P<other>.+)",
-    _FLAGS,
+    FLAGS,
 )
 _LABEL = re.compile(
     r"(?:label|tag|mark|classify)\s+(?P<which>.+?)\s+as\s+[“\"']?(?P<label>[^“”\"]+?)[”\"']?",
-    _FLAGS,
+    FLAGS,
 )
 _MOVE = re.compile(
     r"(?:move|file|verschiebe?|déplace|mueve)\s+(?P<which>.+?)\s+"
     r"(?:to|into|under|nach|in|vers|dans|a)\s+(?:the\s+|my\s+|den\s+|le\s+|la\s+)?"
     r"(?:folder\s+|ordner\s+|dossier\s+|carpeta\s+)?[“„«\"]?(?P<folder>[\w /-]+?)[”“»\"]?",
-    _FLAGS,
+    FLAGS,
 )
 _FORWARD = re.compile(
     r"forward\s+(?P<which>.+?)\s+to\s+(?P<to>.+)|"
     r"leite?\s+(?P<other>.+?)\s+an\s+(?P<an>.+?)\s+weiter",
-    _FLAGS,
+    FLAGS,
 )
 _TRASH = re.compile(
     r"(?:delete|trash|lösche?|supprime|borra|elimina)\s+(?P<which>.+?)"
     r"(?:\s+for good|\s+endgültig)?",
-    _FLAGS,
+    FLAGS,
 )
 _REPLY = re.compile(
     r"(?:(?:draft|write|prepare)\s+(?:an?\s+|the\s+)?(?:\w+\s+)?(?:reply|answer|response)\s+to|"
@@ -60,30 +60,22 @@ _REPLY = re.compile(
     r"(?:prépare|rédige|écris)\s+(?:un\s+brouillon\s+de\s+|une\s+)?réponse\s+(?:à|pour)|"
     r"(?:prepara|escribe|redacta)\s+(?:un\s+borrador\s+de\s+|una\s+)?respuesta\s+(?:a|para)|"
     r"responde\s+con\s+un\s+borrador\s+a)\s+(?P<rest>.+)",
-    _FLAGS,
+    FLAGS,
 )
 _SAYING = re.compile(
     r"(?P<which>.+?)(?:\s+(?:saying|that says|die sagt|qui dit|que diga):?\s+(?:that\s+|dass\s+)?|"
     r"\s?:\s+)(?P<text>.+)",
-    _FLAGS,
+    FLAGS,
 )
 # Orders about a text, and words that say what is to be in it: no rule can follow them.
-_ORDER = re.compile(
+ORDER = re.compile(
     r"(?:\A|[.!?;]\s+)(?:say|mention|tell|ask|explain|add|propose|give|sage?|erwähne|dis|di)\b",
     re.IGNORECASE,
 )
 _UNDICTATED = re.compile(
     r"\b(?:with|that|telling|thanking|explaining|mit|dass|avec|con)\b", re.IGNORECASE
 )
-_SEND = re.compile(
-    r"send\s+(?P<what>.+?)\s+to\s+(?P<to>.+?)\s+saying:?\s+(?:that\s+)?(?P<text>.+)", _FLAGS
-)
-_SEND_THEM = re.compile(
-    rf"(?:send|write|sende?|schicke?)\s+(?P<to>.+?)\s+(?:an?|eine)\s+{_MAIL}\s*"
-    r"(?:(?:that says|saying|die sagt|mit dem text)\s*:?|:)\s+(?:that\s+|dass\s+)?(?P<text>.+)",
-    _FLAGS,
-)
-_ABOUT = re.compile(r"\b(?:about|über|zu[rm]?|sur|sobre|on)\s+(?P<topic>.+)", _FLAGS)
+ABOUT = re.compile(r"\b(?:about|über|zu[rm]?|sur|sobre|on)\s+(?P<topic>.+)", FLAGS)
 _SEVERAL = re.compile(r"(?:all|every|alle|tous|toutes|todos|todas)\b", re.IGNORECASE)
 _NEWEST = re.compile(
     r"\b(?:latest|last|newest|most recent|neueste[nrs]?|letzte[nrs]?|dernier|dernière|últim[oa])\b",
@@ -93,7 +85,7 @@ _OWNER = re.compile(
     r"(?:the\s+)?(?P<person>[^\W\d_a-zß-ÿ][\w. -]{0,60}?)['\u2019]s?\s+(?P<what>.+)", re.DOTALL
 )
 _FROM = re.compile(
-    rf"\b(?i:{_MAIL})\s+(?i:from|of|by|von|de)\s+(?P<person>[^\W\d_a-zß-ÿ].*)", re.DOTALL
+    rf"\b(?i:{MAIL})\s+(?i:from|of|by|von|de)\s+(?P<person>[^\W\d_a-zß-ÿ].*)", re.DOTALL
 )
 _NAME = re.compile(
     r"(?P<person>[^\W\d_a-zß-ÿ][\w'\u2019-]*(?:\s+[^\W\d_a-zß-ÿ][\w'\u2019-]*){0,3})\b"
@@ -118,10 +110,6 @@ class Which:
 def script(transcript: Transcript, request: str) -> Script | None:
     """The steps of such a command; None where the request is none."""
     plain = request.rstrip(".!? ")
-    if match := _SEND.fullmatch(request):
-        return _send(match["to"], match["what"], match["text"])
-    if match := _SEND_THEM.fullmatch(request):
-        return _send(match["to"], "", match["text"])
     if match := _REPLY.fullmatch(request):
         return _reply(match["rest"])
     if match := _ARCHIVE.fullmatch(plain):
@@ -161,8 +149,8 @@ def _reply(rest: str) -> Script:
     read and understood could write is left alone."""
     said = _SAYING.fullmatch(rest)
     which, text = (said["which"], one_line(said["text"])) if said else (rest.rstrip(".!? "), "")
-    is_open = not text and _UNDICTATED.search(_ABOUT.sub("", which))
-    if is_open or _ORDER.search(text):
+    is_open = not text and _UNDICTATED.search(ABOUT.sub("", which))
+    if is_open or ORDER.search(text):
         return say_only(f"I drafted nothing. {UNSAID}")
 
     def draft(mail: Json) -> Call | None:
@@ -205,23 +193,6 @@ def _forward(request: str, which: str, to: str) -> Script:
     )
 
 
-def _send(to: str, what: str, text: str) -> Script:
-    if _ORDER.search(text):
-        return f"I sent nothing. {UNSAID}"
-    people = yield from named.person(to)
-    if isinstance(people, str):
-        return people
-    text = text.strip().strip("“”\"'")
-    about = _ABOUT.search(what)
-    subject = about["topic"] if about else text
-    params: Json = {
-        "to": people,
-        "subject": first_upper(shortened(one_line(subject), limit=60)),
-        "body": first_upper(text),
-    }
-    return (yield from carry_out(act("send_email", params)))
-
-
 def _on_mail(which: str, call_for: MailCall) -> Script:
     """Find the mail that is meant, then act on it."""
     mails = yield from _find(which)
@@ -236,7 +207,7 @@ def _on_mail(which: str, call_for: MailCall) -> Script:
 def _read(which: str) -> Which:
     newest, several = bool(_NEWEST.search(which)), bool(_SEVERAL.match(which))
     bare = _NEWEST.sub(" ", which)
-    about = _ABOUT.search(bare)
+    about = ABOUT.search(bare)
     head = bare[: about.start()] if about else bare
     found = _OWNER.fullmatch(head.strip()) or _FROM.search(head) or _NAME.fullmatch(head.strip())
     person = found["person"].strip() if found and not several else ""

@@ -160,6 +160,17 @@ _OUTCOMES: dict[str, tuple[str, str, str, str]] = {
         "No se sabe qué pasó con esto: {what}.",
     ),
 }
+# Of a mail that was drafted because none may be sent.
+_DRAFTED = (
+    "I sent nothing. Here mail may only be drafted. The mail to {to} waits in your drafts, and you "
+    "can send it from there.",
+    "Gesendet habe ich nichts. Hier dürfen Mails nur entworfen werden. Die Mail an {to} wartet in "
+    "Ihren Entwürfen, und Sie können sie von dort senden.",
+    "Je n'ai rien envoyé. Ici, un courriel ne peut être que préparé. Le courriel pour {to} attend "
+    "dans vos brouillons, et vous pouvez l'envoyer de là.",
+    "No envié nada. Aquí solo se permiten borradores. El correo para {to} espera en sus "
+    "borradores, y puede enviarlo desde allí.",
+)
 
 
 def describe_outcome(result: Result) -> str:
@@ -176,6 +187,16 @@ def describe_outcome(result: Result) -> str:
         why=quoted(result.refusal, limit=400),
         when=quoted(as_text(result.data.get("sentence"))),
     )
+
+
+def describe_drafted(sent: Result, drafted: Result) -> str:
+    """What came of a mail that might not be sent and was drafted instead."""
+    if not drafted.success or drafted.data.get("status") != "executed":
+        return f"{describe_outcome(sent)}\n{describe_outcome(drafted)}"
+    place = _LANGUAGES.index(drafted.language)
+    said = _DRAFTED[place].format(to=_receivers(drafted.call.arguments) or _NOBODY[place])
+    noted = quoted(as_text(drafted.data.get("sentence")))
+    return f"{said} {noted}" if noted and drafted.language == "en" else said
 
 
 def in_words(call: Call, language: Language = "en") -> str:

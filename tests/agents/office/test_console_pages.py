@@ -216,6 +216,24 @@ def test_a_draft_says_for_which_mail_it_is_and_how_near_it_was(maya: Client) -> 
     assert "/admin/" not in page
 
 
+def test_a_draft_of_a_new_mail_says_for_whom_it_is(maya: Client) -> None:
+    account = mailbox("maya")
+    mail = item(account, title="Lunch on Friday")
+    new: dict[str, Any] = {"reply_to_id": "", "of_own_accord": False}
+    write(account, **new, receivers=["ada@client.com", "<b>@x.test"])
+    write(account, **new, receivers=[])
+    write(account, **new, state="sent", answer_id=mail.source_id, nearness=1.0)
+
+    text = read(maya, "console-drafts")
+    page = maya.get(reverse("console-drafts")).content.decode()
+
+    assert "Answer to" not in text
+    assert "New mail to ada@client.com, &lt;b&gt;@x.test Not sent yet" in text
+    assert "New mail Not sent yet To Nobody yet" in text
+    assert "because you asked for it What was sent Lunch on Friday How near it was 100%" in text
+    assert f'<a href="{reverse("console-item", args=[mail.id])}">Lunch on Friday</a>' in page
+
+
 def choose_language(account: Account, language: str) -> None:
     UserPreferences.objects.update_or_create(
         organisation=account.organisation,

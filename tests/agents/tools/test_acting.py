@@ -104,6 +104,16 @@ def test_what_is_not_permitted_says_who_can_change_it(can_be_asked_for: bool) ->
     )
 
 
+def test_what_may_not_be_sent_is_to_be_drafted() -> None:
+    error = observed("refused", reason="draft_only", sentence=SENTENCES["draft_only"])["error"]
+    assert error["message"] == "Nothing may be sent. A mail may be drafted, and the user sends it."
+    assert error["suggested_action"] == (
+        "Do not try it again. Say what was refused and why. Write it with draft instead, where "
+        "that is permitted, and say that it waits in the drafts and was not sent. Files do not go "
+        "along."
+    )
+
+
 def test_where_enough_is_asked_the_run_waits_unless_it_is_about_one_thing() -> None:
     waits = {
         reason: to_observation(result("refused", reason=reason)).suspends for reason in NO_ROOM

@@ -192,10 +192,20 @@ def test_a_line_has_the_arguments_with_the_listed_targets() -> None:
     )
 
 
+def test_what_arrived_is_answered_so_the_mail_that_is_answered_must_be_named() -> None:
+    permitted = permit("draft"), permit("archive"), permit("create_jira_task")
+
+    tools = actions.list_tools(PERSON, permitted, for_items=True)
+
+    assert tools["draft"].line == "draft(reply_to_id, to[], subject, body, cc[]?)"
+    assert tools["archive"].line == "archive(email_id)"
+    assert "project_key" in tools["create_jira_task"].parameters["required"]
+
+
 def test_a_line_says_who_may_receive_and_that_the_user_confirms() -> None:
     people = ("recipient", "a@b.com", "Ann"), ("recipient_domain", "c.com", "")
     opening = " Need not be listed if every receiver is somebody the user has written to."
-    form = "draft(reply_to_id, to[], subject, body, cc[]?)"
+    form = "draft(to[], subject, body, reply_to_id?, cc[]?)"
 
     assert line(permit("draft", *people)) == f"{form} for a@b.com, @c.com"
     assert line(permit("draft", *people, opening=opening)) == f"{form} for a@b.com, @c.com, …"

@@ -42,6 +42,7 @@ def test_a_users_drafts_come_newest_first_with_what_became_of_them() -> None:
         answer_id="m2",
         written_at=moment - timedelta(days=1),
     )
+    new = write(*(organisation, "maya"), reply_to_id="", written_at=moment - timedelta(days=2))
     write(organisation, "omar")
     api = Api(organisation, "chat", users=("maya",))
 
@@ -50,9 +51,13 @@ def test_a_users_drafts_come_newest_first_with_what_became_of_them() -> None:
     found = first["items"] + second["items"]
 
     wanted = sorted((str(one.action_id) for one in waiting), reverse=True)
+    third = api.get(DRAFTS, user_id="maya", limit=2, cursor=second["next_cursor"]).json()
     assert [one["action_id"] for one in found] == [*wanted, str(sent.action_id)]
-    assert (found[-1]["state"], second["next_cursor"]) == ("sent", None)
+    assert (found[-1]["state"], third["next_cursor"]) == ("sent", None)
     assert (found[-1]["answer_id"], found[-1]["nearness"]) == ("m2", 0.9)
+    assert [(one["action_id"], one["reply_to_id"]) for one in third["items"]] == [
+        (str(new.action_id), "")
+    ]
     assert found[0]["receivers"] == ["ada@client.com"]
-    assert len(api.get(DRAFTS, user_id="maya", state="pending").json()["items"]) == 3
+    assert len(api.get(DRAFTS, user_id="maya", state="pending").json()["items"]) == 4
     assert error(api.get(DRAFTS, user_id="omar")) == (404, "unknown_user")

@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from audit.ledger.chain import canonical_bytes
 from audit.ledger.selectors import recorded
+from guardrails.actions.mail.draft import Draft, DraftArguments
 from guardrails.comply.replay import Replay
 from guardrails.contracts import Origin
 from guardrails.execute.executor import execute
 from guardrails.execute.releases import release_due
+from guardrails.facts.text import ObjectId
 from guardrails.models import Approval, HeldSend
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
@@ -99,6 +101,31 @@ def test_what_was_changed_while_it_was_held_follows_with_its_question(office: Of
     findings, replay = replayed(bundles.make(office.organisation.id))
 
     assert (findings, replay.agreed) == ([], 3)  # held, asked, done
+    assert len(office.calls()) == 1
+
+
+class DemandsAMail(DraftArguments):
+    """As a version before had it: a draft answers a mail."""
+
+    reply_to_id: ObjectId
+
+
+def test_a_new_mail_that_a_version_before_refused_is_decided_again_as_it_was(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.permit("draft")
+    office.list_target("draft", "recipient", "ada@client.com")
+    new = {"to": ["ada@client.com"], "subject": "Lunch", "body": "At noon?"}
+    with monkeypatch.context() as before:
+        before.setattr(Draft, "arguments", DemandsAMail)
+        refused = execute(office.request("draft", new))
+    assert (refused.status, refused.reason) == ("refused", "invalid_arguments")
+    assert execute(office.request("draft", new)).status == "succeeded"
+    sealed.seal(office.organisation.id)
+
+    findings, replay = replayed(bundles.make(office.organisation.id))
+
+    assert (findings, replay.agreed, replay.unkept) == ([], 2, 0)
     assert len(office.calls()) == 1
 
 

@@ -171,7 +171,9 @@ def sending(mode: Mode = "auto", *limits: Limit, hold_seconds: int = 0) -> Decis
 )
 def test_what_may_only_be_drafted_is_refused_and_says_what_to_do(decision: Decision) -> None:
     assert (decision.verdict, decision.reason) == ("refuse", "draft_only")
-    assert "An answer to a mail may be drafted" in decision.sentence
+    assert decision.sentence.startswith(
+        "Nothing may be sent. A mail may be drafted, and the user sends it."
+    )
 
 
 def test_never_is_stricter_than_draft_only() -> None:

@@ -54,6 +54,34 @@ def test_an_answer_ends_every_draft_of_the_thread() -> None:
     assert stale(rows, [QUESTION, ANSWER], ANSWER, 6) == {"question": "answer", "more": "answer"}
 
 
+def new_mail(minutes: int) -> AssistantDraft:
+    row = draft("", minutes, asked_for=True)
+    row.message_id = "<new>"
+    return row
+
+
+def sent(id: str, minutes: int, to: str, *, message_id: str = "") -> Email:
+    """What the user sent to somebody."""
+    changes = {"to": (to,), "message_id": message_id or f"<{id}>"}
+    return mail(id, minutes, "SENT", sender=MAYA).model_copy(update=changes)
+
+
+def test_a_draft_of_a_new_mail_ends_with_the_mail_that_was_sent_from_it_or_instead() -> None:
+    for mine in (sent("own", 5, "bob@x.test", message_id="<new>"), sent("own", 5, ANN)):
+        assert stale([new_mail(1)], [mine], mine, 5) == {"": "own"}
+
+
+def test_whatever_else_is_in_its_thread_leaves_a_draft_of_a_new_mail_alone() -> None:
+    """Providers put mail of the same subject together."""
+    other, theirs = sent("own", 5, "bob@x.test"), mail("theirs", 6)
+    reply = draft("question", 7)
+    assert stale([new_mail(1)], [QUESTION, other], other, 5) == {}
+    assert stale([new_mail(1)], [QUESTION, theirs], theirs, 6) == {}
+    assert stale([new_mail(1), reply], [QUESTION], QUESTION, 7) == {}
+    early = sent("own", 0, ANN)
+    assert stale([new_mail(1)], [early], mail("news", 6), 6) == {}
+
+
 def test_an_answer_that_was_sent_while_the_draft_was_written_counts_too() -> None:
     early = mail("early", 1, "SENT", sender=MAYA)
     assert stale([draft("question", 2)], [QUESTION, early], QUESTION, 0) == {"question": "early"}
@@ -122,6 +150,24 @@ def test_the_sweep_takes_back_all_but_the_newest_draft_of_each_thread(office: Of
     gone, *_ = rows
     writes = [(one["method"], one["path"].rpartition("/")[2]) for one in office.calls()]
     assert writes == [("POST", "drafts")] * 3 + [("DELETE", gone.draft_id)]
+
+
+@pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
+def test_drafts_of_new_mail_replace_nothing_and_are_replaced_by_nothing(office: Office) -> None:
+    office.permit("draft")
+    office.list_target("draft", "recipient", "ada@client.com")
+    asked = office.receive(thread_id="t")
+    wish = {"to": ["ada@client.com"], "subject": "Lunch", "body": "At noon?"}
+    for arguments in (wish, wish | {"reply_to_id": asked}, wish):
+        assert execute(office.request("draft", arguments)).status == "succeeded"
+    rows = AssistantDraft.objects.filter(account=office.mailbox)
+    assert rows.exclude(thread_id="").values("thread_id").distinct().count() == 3
+    rows.update(thread_id="t")  # as where a provider puts mail of one subject together
+
+    tidy_superseded()
+
+    assert set(rows.values_list("state", flat=True)) == {"pending"}
+    assert [one["method"] for one in office.calls()] == ["POST"] * 3
 
 
 @pytest.mark.django_db(databases=["default", "ledger"], transaction=True)

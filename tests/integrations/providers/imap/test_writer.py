@@ -108,6 +108,27 @@ def test_a_draft_is_an_answer_in_its_thread_and_can_be_taken_back(box: Box) -> N
     assert "Drafts" not in box.held()
 
 
+def test_a_draft_of_a_new_mail_begins_a_thread_of_its_own_and_sends_nothing(box: Box) -> None:
+    box.deliver("Lunch")
+    got = box.only()
+
+    made = box.writer.create_draft(
+        OutgoingMail(to=("tom@elsewhere.test",), subject="Lunch", body="At noon?"), key="1"
+    )
+
+    draft = box.reader.draft(made["id"])
+    assert (draft.to, draft.subject, draft.body.strip()) == (
+        ("tom@elsewhere.test",),
+        "Lunch",
+        "At noon?",
+    )
+    assert made["thread_id"] == draft.thread_id
+    assert draft.thread_id not in ("", got.thread_id)
+    assert sent_from(box) == []
+    box.writer.delete_draft(made["id"], revision=None, key="2")
+    assert box.held() == {"INBOX": [("Lunch", ())]}
+
+
 def test_a_draft_that_its_user_changed_is_not_deleted(box: Box) -> None:
     answer = box.writer.create_draft(OutgoingMail(to=("a@b.test",), subject="x"), key="1")
     with box.world.client(box.address) as client:

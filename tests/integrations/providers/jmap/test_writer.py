@@ -12,6 +12,7 @@ from integrations.ports.evidence import NotPerformed
 from integrations.providers.jmap.answers import EmailSaid
 from integrations.providers.jmap.mails import Mails
 from tests.cyrus_world import needs_cyrus
+from tests.integrations.providers.imap.box import sent_from
 from tests.integrations.providers.jmap.box import Box, mail
 
 pytestmark = [needs_cyrus, pytest.mark.django_db]
@@ -89,6 +90,25 @@ def test_a_change_is_made_to_the_mailbox_that_was_looked_at(
 
     assert len(looks) == 2
     assert box.held() == {"Junk": [("Lunch", (b"client",))]}
+
+
+def test_a_draft_of_a_new_mail_begins_a_thread_of_its_own_and_sends_nothing(box: Box) -> None:
+    box.deliver("Lunch")
+    got = box.only()
+
+    made = box.writer.create_draft(mail(subject="Lunch", body="At noon?"), key="1")
+
+    draft = box.reader.draft(made["id"])
+    assert (draft.to, draft.subject, draft.body.strip()) == (
+        ("tom@elsewhere.test",),
+        "Lunch",
+        "At noon?",
+    )
+    assert made["thread_id"] == draft.thread_id
+    assert draft.thread_id not in ("", got.thread_id)
+    assert sent_from(box) == []
+    box.writer.delete_draft(made["id"], revision=None, key="2")
+    assert box.held() == {"INBOX": [("Lunch", ())]}
 
 
 def test_what_is_no_draft_is_not_deleted(box: Box) -> None:

@@ -310,6 +310,23 @@ def test_a_draft_that_was_not_written_is_said_so_only_after_a_while(box: Box) ->
     assert isinstance(box.reader.evidence("remit-1"), NotPerformed)
 
 
+def test_a_draft_of_a_new_mail_begins_a_thread_of_its_own_and_sends_nothing(box: Box) -> None:
+    other = box.outlook.receive("Friday")
+
+    made = box.writer.create_draft(mail(), key="remit-1")
+
+    draft = box.reader.draft(made["id"])
+    assert (draft.to, draft.subject, draft.body.strip()) == (
+        ("tom@elsewhere.test",),
+        "Friday",
+        "See you on Friday.",
+    )
+    assert made["thread_id"] not in ("", box.reader.email(other.id).thread_id)
+    assert box.outlook.out == []
+    box.writer.delete_draft(made["id"], revision=draft.revision, key="remit-2")
+    assert {*box.outlook.mails} == {other.id}
+
+
 def test_a_draft_that_somebody_edited_or_sent_is_left_alone(box: Box) -> None:
     made = box.writer.create_draft(mail(), key="remit-1")
     kept = box.outlook.receive("Lunch")
