@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
@@ -21,14 +21,13 @@ from integrations.models import Account
 
 
 def shadow_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """How the shadow stands; adopted or discarded by a button."""
-    account = choose_account(request)["account"]
-    if account is None:
-        raise Http404("There is no such account.")
-    found = shadow.load_status(account)
+    """How the shadow of the account that is chosen stands; adopted or discarded by a button."""
+    context |= choose_account(request)
+    account = context["account"]
+    found = shadow.load_status(account) if account else None
     if found and request.method == "POST":
         return _decided(request, account, found)
-    context |= {"account": account, "may_apply": may_apply(request), "found": found}
+    context |= {"may_apply": may_apply(request), "found": found}
     if found:
         context |= describe(found.replay) | {
             "since": moment(found.row.since),

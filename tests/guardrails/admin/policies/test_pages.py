@@ -55,7 +55,7 @@ def about(office: Office) -> list[ExecutedAgentAction]:
     return list(rows.order_by("id"))
 
 
-@pytest.mark.parametrize("name", ["explain", "simulate"])
+@pytest.mark.parametrize("name", ["explain", "simulate", "shadow"])
 def test_pages_stand_without_an_account(client: Client, name: str) -> None:
     assert "Account" in page(client, name, account="x", target=HOSTILE)
 
