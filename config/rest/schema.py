@@ -3,8 +3,8 @@ example, all errors, and the idempotency key."""
 
 from typing import Any
 
+from config.rest import webhooks
 from config.rest.operations import BODIES, ID, SUMMARIES
-from integrations.contracts.events import WebhookEvent
 from integrations.web.problems import MEDIA_TYPE, PROBLEMS, problem
 
 SETTINGS = {
@@ -68,7 +68,10 @@ TAGS = [
     {"name": "Knowledge", "description": "What was read, and reading it in."},
     {"name": "Usage", "description": "What models cost."},
     {"name": "Ledger", "description": "What was done and refused, with proofs."},
-    {"name": "Webhooks", "description": "What a data service reports, and what became of it."},
+    {
+        "name": "Webhooks",
+        "description": "What data services report, what became of it, and what Remit reports.",
+    },
 ]
 PROBLEM = {
     "type": "object",
@@ -113,40 +116,6 @@ KEY = {
     "description": "The same key again gives the first answer again, for a day: nothing is done "
     "twice. A key is bound to its caller, its address and its body.",
 }
-_ITEM = {
-    "id": "msg_1",
-    "thread_id": "thread_1",
-    "from": "ada@example.org",
-    "from_name": "Ada",
-    "to": ["maya@example.com"],
-    "subject": "Lunch on Friday",
-    "body_text": "At noon?",
-    "labels": ["INBOX"],
-    "received_at": "2026-11-26T09:00:00Z",
-}
-_ABOUT = {"user_id": "maya", "source": "gmail", "source_id": "msg_1"}
-_WHEN = {"timestamp": "2026-11-26T09:00:00Z"}
-# By what happened to an item: the fields of the body, and an example of each.
-WEBHOOKS: dict[str, dict[str, Any]] = {
-    "created": {**_ABOUT, "content_type": "email", "data": _ITEM, **_WHEN},
-    "updated": {
-        **_ABOUT,
-        "content_type": "email",
-        "changes": {"labels": []},
-        "full_data": _ITEM | {"labels": []},
-        **_WHEN,
-    },
-    "deleted": {**_ABOUT, **_WHEN},
-}
-TAKEN = {
-    "type": "object",
-    "properties": {
-        "status": {"enum": ["accepted", "duplicate"], "type": "string"},
-        "source_id": {"type": "string"},
-        "delivery_id": {"type": "string", "format": "uuid"},
-    },
-    "required": ["status", "source_id", "delivery_id"],
-}
 
 
 def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
@@ -156,7 +125,9 @@ def complete(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
             _complete(path, method, operation)
-    result["paths"] |= {"/api/v1/turns/{turn_id}/events": _events(), **_webhooks()}
+    refused = _refusals(*EVERY, 413)
+    result["paths"] |= {"/api/v1/turns/{turn_id}/events": _events(), **webhooks.received(refused)}
+    result["webhooks"] = webhooks.sent()
     return result
 
 
@@ -222,64 +193,4 @@ def _events() -> dict[str, Any]:
                 **_refusals(*EVERY),
             },
         }
-    }
-
-
-def _webhooks() -> dict[str, Any]:
-    return {
-        f"/webhooks/item-{kind}": {
-            "post": {
-                "operationId": f"webhook_{kind}",
-                "summary": f"An item was {kind}",
-                "description": "Signed as Standard Webhooks have it. 202 once it is stored; the "
-                "same webhook-id again changes nothing. docs/data-service.md has the contract.",
-                "tags": ["Webhooks"],
-                "security": [],
-                "parameters": [
-                    {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
-                    for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
-                ],
-                "requestBody": {
-                    "required": True,
-                    "content": {
-                        "application/json": {"schema": _event_of(kind), "example": example}
-                    },
-                },
-                "responses": {
-                    "202": {
-                        "description": "It is stored.",
-                        "content": {
-                            "application/json": {
-                                "schema": TAKEN,
-                                "example": {
-                                    "status": "accepted",
-                                    "source_id": example["source_id"],
-                                    "delivery_id": ID,
-                                },
-                            }
-                        },
-                    },
-                    **_refusals(*EVERY, 413),
-                },
-            }
-        }
-        for kind, example in WEBHOOKS.items()
-    }
-
-
-def _event_of(kind: str) -> dict[str, Any]:
-    """The body of one kind: the path says which, and a deletion has no item."""
-    whole = WebhookEvent.model_json_schema()
-    fields = {
-        name: whole["properties"][name] for name in WEBHOOKS[kind] if name in whole["properties"]
-    }
-    item = next((name for name in ("data", "full_data") if name in WEBHOOKS[kind]), None)
-    if item:
-        fields[item] = {"type": "object", "description": "The whole item."}
-    needed = {*whole["required"], *([item] if item else ())}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": fields,
-        "required": [name for name in WEBHOOKS[kind] if name in needed],
     }

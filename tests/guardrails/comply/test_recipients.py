@@ -27,6 +27,7 @@ from integrations.models import Organisation
 from tests.audit import sealed
 from tests.audit.bundle import files as bundles
 from tests.audit.entries import append_action
+from tests.webhook_schema import validate_sent
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -107,6 +108,7 @@ def test_a_webhook_is_confirmed_and_receives_a_signed_checkpoint(
     newest = progress.find_newest_checkpoint(organisation.id)
     assert newest is not None
     assert said["type"] == "ledger.checkpoint"
+    validate_sent(said)
     assert said["data"] == {
         "organisation": str(organisation.id),
         "size": 2,

@@ -15,6 +15,7 @@ from standardwebhooks.webhooks import Webhook
 from knowledge.models import SyncRun, SyncSource
 from knowledge.sync import callbacks, runs as sync_runs
 from tests.knowledge.office import account
+from tests.webhook_schema import validate_sent
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +91,7 @@ def test_it_is_reported_once_with_counts_and_a_signature(settings: Any, frontend
     assert headers["webhook-id"] == f"sync_{run.pk}"
     message = json.loads(body)
     assert message["type"] == "sync.finished"
+    validate_sent(message)
     assert message["data"] == {
         "id": str(run.pk),
         "user_id": "maya",
