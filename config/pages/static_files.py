@@ -8,11 +8,8 @@ from whitenoise.responders import StaticFile  # type: ignore[import-untyped]
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # untyped
-    """WhiteNoise's answer with its file closed before anybody else has it.
-
-    Django's ASGI handler drops the answer to a client that goes away while it is made, and closes
-    it no more. Then the file stayed open until the garbage was collected.
-    """
+    """WhiteNoise's answer with its file closed before anybody else has it. Django's ASGI handler
+    would read it whole into memory all the same, in one more thread."""
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
