@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from django.db.models import Count
+from django.db import connection
 
 from guardrails.actions.base import AnyAction, Arguments
 from guardrails.contracts import ActionRequest, Decision
@@ -95,12 +95,21 @@ def without(facts: Facts, account: AccountRef) -> Facts:
     )
 
 
+# Of all accounts of the user: one mailbox's mail counts for the invitations of another. Every mail
+# asks for it; composed by Django, it took several times as long.
+_SENT_BY_AGENT = """
+SELECT m.address, count(*) FROM guardrails_agentmail m JOIN integrations_account a
+    ON a.id = m.account_id
+WHERE a.organisation_id = %s AND a.external_user_id = %s AND m.address = ANY (%s::text[])
+GROUP BY m.address
+"""
+
+
 def sent_by_agent(account: AccountRef, addresses: Iterable[str]) -> Mapping[str, int]:
-    """How many mails the agent sent to each without a person's word, by small letters."""
-    # Of all accounts of the user: one mailbox's mail counts for the invitations of another.
-    rows = AgentMail.objects.filter(
-        account__organisation_id=account.organisation_id,
-        account__external_user_id=account.external_user_id,
-        address__in={one.lower() for one in addresses},
-    )
-    return dict(rows.values_list("address").annotate(Count("id")).order_by())
+    """How many mails the agent sent to each without a person's word, by small letters. One query
+    for any."""
+    if not (asked := sorted({one.lower() for one in addresses})):
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_SENT_BY_AGENT, [account.organisation_id, account.external_user_id, asked])
+        return dict(cursor.fetchall())
