@@ -15,26 +15,33 @@ from knowledge.text.languages import UNKNOWN
 
 SLOTS = 8  # of each count, or all that write side by side would wait for one row
 SEARCHED_LANGUAGES = 4
+COUNTED_ITEMS = 501  # as many or more are not counted
 
 _WRITTEN = """
 INSERT INTO knowledge_writecount (account_id, language, slot, writes)
 SELECT *, 1 FROM unnest(%s::uuid[], %s::text[], %s::smallint[])
 ON CONFLICT (account_id, language, slot) DO UPDATE SET writes = knowledge_writecount.writes + 1
 """
-_READ = """
-SELECT account_id, language, sum(writes)::bigint
-FROM knowledge_writecount WHERE account_id = ANY(%s::uuid[])
-GROUP BY account_id, language
-"""
+_READ = f"""
+SELECT c.account_id, c.language, c.writes, (SELECT count(*) FROM (
+    SELECT FROM knowledge_item
+    WHERE account_id = ANY(%(accounts)s::uuid[]) AND deleted_at IS NULL
+    LIMIT {COUNTED_ITEMS}) counted)
+FROM (VALUES (0)) always (there) LEFT JOIN (
+    SELECT account_id, language, sum(writes)::bigint AS writes
+    FROM knowledge_writecount WHERE account_id = ANY(%(accounts)s::uuid[])
+    GROUP BY account_id, language) c ON true
+"""  # noqa: S608  # a constant
 
 
 @dataclass(frozen=True, kw_only=True)
 class WriteCounts:
     """`writes` of each account, in the order of their ids; `languages`: the most written first,
-    at most four."""
+    at most four. `items`: how many are there, at most COUNTED_ITEMS."""
 
     writes: tuple[tuple[str, int], ...]
     languages: tuple[str, ...]
+    items: int
 
 
 def count_writes(rows: Iterable[Item]) -> None:
@@ -63,13 +70,19 @@ def find_counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
 def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
     """The write counts of these accounts together. One query."""
     with connections[router.db_for_read(Item)].cursor() as cursor:
-        cursor.execute(_READ, [list(account_ids)])
+        cursor.execute(_READ, {"accounts": list(account_ids)})
         rows = cursor.fetchall()
     by_account = dict.fromkeys(sorted(map(str, account_ids)), 0)
     by_language: dict[str, int] = {}
-    for account_id, language, writes in rows:
+    for account_id, language, writes, _ in rows:
+        if account_id is None:  # nothing was written yet
+            continue
         by_account[str(account_id)] += writes
         by_language[language] = by_language.get(language, 0) + writes
     by_language.pop(UNKNOWN, None)
     most = sorted(by_language, key=lambda language: (-by_language[language], language))
-    return WriteCounts(writes=tuple(by_account.items()), languages=tuple(most[:SEARCHED_LANGUAGES]))
+    return WriteCounts(
+        writes=tuple(by_account.items()),
+        languages=tuple(most[:SEARCHED_LANGUAGES]),
+        items=rows[0][3],
+    )

@@ -1,7 +1,7 @@
-"""A search request in the terms of the two SQL statements that answer it. Pure."""
+"""A search request in the terms of the SQL statements that answer it. Pure."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import pairwise
@@ -129,27 +129,23 @@ def build_parameters(
     half_life: float,
     now: datetime,
 ) -> dict[str, Any]:
-    """The values of both statements of `knowledge.search.statements`."""
+    """The values of the statements of `knowledge.search.statements`."""
     by_entity = bool(query.entity_words or query.entity_address)
-    narrowed = (request.sources, request.content_types, query.since, query.until)
-    is_narrowed = by_entity or any(narrowed)
     return {
         "accounts": list(request.account_ids),
-        **{f"account_{number}": id for number, id in enumerate(request.account_ids)},
         "sources": list(request.sources),
         "content_types": list(request.content_types),
         "excluded": list(request.excluded_ids),
         "since": query.since,
         "until": query.until,
-        "has_words": bool(query.searched),
+        "words": [term.tsquery for term in query.searched],
         "written": [term.written for term in query.searched],
-        **{f"word_{number}": term.tsquery for number, term in enumerate(query.searched)},
-        **{f"written_{number}": term.written for number, term in enumerate(query.searched)},
+        "choosing": [place + 1 for place in query.candidate_words],
+        "neighbours": [place + 1 for place in query.neighbours],
         **{f"language_{number}": name for number, name in enumerate(languages)},
         "terms": list(query.terms),
         "identifiers": list(query.identifiers),
         "by_entity": by_entity,
-        "is_narrowed": is_narrowed,
         "entity_words": list(query.entity_words),
         "entity_address": query.entity_address,
         "vector": vector,
@@ -167,6 +163,19 @@ def build_parameters(
         "marks": f"HighlightAll=true, StartSel={START}, StopSel={STOP}",
         "half_life": half_life,
         "now": now,
+    }
+
+
+def name_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with a name for each account and each word by itself."""
+    names = (("account", "accounts"), ("word", "words"), ("written", "written"))
+    return {
+        **values,
+        **{
+            f"{name}_{number}": value
+            for name, several in names
+            for number, value in enumerate(values[several])
+        },
     }
 
 

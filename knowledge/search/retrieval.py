@@ -17,11 +17,11 @@ from integrations.llm.completions import ModelError, Payer
 from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.ingest import embedding_models, write_counts
-from knowledge.ingest.write_counts import WriteCounts
 from knowledge.models import Item
 from knowledge.search import cache, statements
-from knowledge.search.queries import Query, build_parameters, parse_query
+from knowledge.search.queries import Query, build_parameters, name_values, parse_query
 from knowledge.search.selection import MOST_ITEMS, put_best_first
+from knowledge.search.statements import Shape
 from knowledge.text.highlights import snippet
 
 log = logging.getLogger(__name__)
@@ -29,6 +29,19 @@ log = logging.getLogger(__name__)
 ITEM_CHARS = 8_000
 VECTOR_SECONDS = 3.0  # somebody waits for what is found, and words find most of it
 NOTHING = SearchResult(items=(), entities=())
+# A plan that is good for any values is used again by the next search; one that goes by how much
+# there is of each word is not.
+_SETTINGS = """
+SELECT set_config('plan_cache_mode', 'force_' || %(plans)s || '_plan', true),
+       set_config('hnsw.ef_search', '400', true),
+       -- The statement sorts. In strict order what is found late would be dropped.
+       set_config('hnsw.iterative_scan', 'relaxed_order', true),
+       set_config('hnsw.max_scan_tuples', '100000', true),
+       set_config('hnsw.scan_mem_multiplier', '4', true),
+       set_config('jit', 'off', true),
+       set_config('random_page_cost', '1.1', true),  -- what is asked often is in memory
+       set_config('max_parallel_workers_per_gather', '0', true)
+"""
 
 
 def search(
@@ -64,22 +77,24 @@ def search(
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
         now=now,
     )
+    shape = Shape(
+        languages=len(counts.languages),
+        has_words=bool(query.searched),
+        by_entity=values["by_entity"],
+        by_kind=bool(request.sources or request.content_types),
+        in_span=bool(query.since or query.until),
+        by_age=settings.SEARCH_HALF_LIFE_DAYS > 0,
+    )
     key = cache.build_found_key(values, counts)
     before = cache.load_found(key)
     source = router.db_for_read(Item)
     with transaction.atomic(using=source), connections[source].cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('hnsw.ef_search', '400', true),"
-            # The statement sorts. In strict order what is found late would be dropped.
-            " set_config('hnsw.iterative_scan', 'relaxed_order', true),"
-            " set_config('hnsw.max_scan_tuples', '100000', true),"
-            " set_config('hnsw.scan_mem_multiplier', '4', true),"
-            " set_config('jit', 'off', true),"
-            " set_config('random_page_cost', '1.1', true),"  # what is asked often is in memory
-            " set_config('max_parallel_workers_per_gather', '0', true)"
-        )
-        if before is None:
-            cursor.execute(_statement(query, counts, values), values)
+        are_few = before is not None or counts.items <= statements.FEW_ITEMS
+        cursor.execute(_SETTINGS, {"plans": "generic" if are_few else "custom"})
+        if before is None and are_few:
+            cursor.execute(statements.render_among_few(shape), values)
+        elif before is None:
+            cursor.execute(_among_many(shape, query, values), name_values(values))
         else:
             ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
             again = {
@@ -87,13 +102,10 @@ def search(
                 "found_passages": list(passages),
                 "found_relevance": list(relevance),
             }
-            statement = statements.render_found_before(
-                words=len(query.searched), languages=len(counts.languages)
-            )
-            cursor.execute(statement, values | again)
+            cursor.execute(statements.render_found_before(shape), values | again)
         rows = cursor.fetchall()
         items = tuple(_item(row, query) for row in rows)
-        cursor.execute(statements.ENTITIES, values)
+        cursor.execute(statements.render_entities(shape), values)
         entities = _entities(cursor.fetchall())
     # Without a vector the next one may do better.
     if before is None and (values["vector"] or not query.terms):
@@ -173,15 +185,12 @@ def as_found(row: Item, chars: int) -> FoundItem:
     )
 
 
-def _statement(query: Query, counts: WriteCounts, values: Mapping[str, Any]) -> str:
-    return statements.render_search(
+def _among_many(shape: Shape, query: Query, values: Mapping[str, Any]) -> str:
+    return statements.render_among_many(
+        shape,
         accounts=len(values["accounts"]),
         words=len(query.searched),
-        candidates=query.candidate_words,
-        neighbours=query.neighbours,
-        languages=len(counts.languages),
-        by_entity=values["by_entity"],
-        by_age=values["half_life"] > 0,
+        choosing=query.candidate_words,
     )
 
 

@@ -11,6 +11,7 @@ BEFORE = 60  # characters shown before the first place, so that it can be unders
 # PostgreSQL marks the words whose stems fit with these; no stored text holds them.
 START, STOP = "\x02", "\x03"
 _MARK = re.compile(f"[{START}{STOP}]")
+_SPACE = re.compile(r"\s")
 
 Places = tuple[tuple[int, int], ...]
 
@@ -27,7 +28,7 @@ def snippet(text: str, marked: str, terms: Sequence[Term]) -> tuple[str, Places]
     if end < len(text):
         end = text.rfind(" ", start + SNIPPET_CHARS // 2, end) + 1 or end
     inside = tuple((a - start, b - start) for a, b in found if a >= start and b <= end)
-    return "".join(" " if one.isspace() else one for one in text[start:end]), inside
+    return _SPACE.sub(" ", text[start:end]), inside
 
 
 def cut(text: str, places: Places) -> list[tuple[str, bool]]:

@@ -125,7 +125,9 @@ def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
     long_words = tuple(term.plain for term in terms if len(term.plain) > 3)
     pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
     for word in _WORD.finditer(text):
-        bare = plain(normalised("NFKC", word.group().lower()))
+        bare = word.group().lower()
+        if not bare.isascii():
+            bare = plain(normalised("NFKC", bare))
         if bare in whole or (long_words and bare.startswith(long_words)):
             yield word.span()
     for pair in pairs:
