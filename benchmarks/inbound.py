@@ -12,8 +12,8 @@ those of COUNTED mails before the others, for which the server writes each down 
 them). `requests` are those to the data service; its pace (DATA_SERVICE_RATE, 100 a second) is out
 of the way, because it is for who serves others: it alone would keep eight requests a mail to 12
 mails a second. `cpu_ms` is the CPU of a mail by process, `own_cpu_ms` without sandbox and model; of
-the first mails it is higher, because each of 16 sessions plans a statement anew the first times: WARM
-mails come before all that is counted.
+the first mails it is higher, because each of 16 sessions plans a statement anew the first times:
+WARM mails come before all that is counted.
 `of_floor` is how many a second were handled, beside benchmarks/mail_floor.py in the same run. The
 mails are read and put into the mailbox before the clock starts, on both sides.
 `turn_cpu_ms` is a turn of three calls of a model with all its rows, the server's part included.
