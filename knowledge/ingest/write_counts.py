@@ -43,6 +43,11 @@ class WriteCounts:
     languages: tuple[str, ...]
     items: int
 
+    @property
+    def number(self) -> int:
+        """Of the writes of all accounts together."""
+        return sum(writes for _, writes in self.writes)
+
 
 def count_writes(rows: Iterable[Item]) -> None:
     """Note that searches may find something else from now on.

@@ -18,7 +18,7 @@ from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.ingest import embedding_models, write_counts
 from knowledge.models import Item
-from knowledge.search import cache, statements
+from knowledge.search import cache, newest, statements
 from knowledge.search.queries import Query, build_parameters, name_values, parse_query
 from knowledge.search.selection import MOST_ITEMS, put_best_first
 from knowledge.search.statements import Shape
@@ -94,7 +94,9 @@ def search(
         if before is None and are_few:
             cursor.execute(statements.render_among_few(shape), values)
         elif before is None:
-            cursor.execute(_among_many(shape, query, values), name_values(values))
+            are_large = counts.number >= newest.LARGE_WRITES
+            statement = _among_many(shape, query, values, are_large=are_large)
+            cursor.execute(statement, name_values(values))
         else:
             ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
             again = {
@@ -185,12 +187,13 @@ def as_found(row: Item, chars: int) -> FoundItem:
     )
 
 
-def _among_many(shape: Shape, query: Query, values: Mapping[str, Any]) -> str:
+def _among_many(shape: Shape, query: Query, values: Mapping[str, Any], *, are_large: bool) -> str:
     return statements.render_among_many(
         shape,
         accounts=len(values["accounts"]),
         words=len(query.searched),
         choosing=query.candidate_words,
+        are_large=are_large,
     )
 
 

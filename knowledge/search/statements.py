@@ -10,9 +10,10 @@ be reached.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from knowledge.ingest.write_counts import COUNTED_ITEMS
+from knowledge.search import newest
 
 FEW_ITEMS = COUNTED_ITEMS - 1
 
@@ -171,7 +172,7 @@ _FEW_PASSAGES = """
 """
 
 # Each account and each word is asked for by itself and by name: so the planner knows how much
-# there is, and chooses between the newest items and the index of words.
+# there is.
 _MANY_ITEMS = """
     eligible AS NOT MATERIALIZED (
         SELECT i.* FROM knowledge_item i
@@ -295,28 +296,24 @@ def render_among_few(shape: Shape) -> str:
 
 
 @cache
-def render_among_many(shape: Shape, *, accounts: int, words: int, choosing: tuple[int, ...]) -> str:
+def render_among_many(
+    shape: Shape, *, accounts: int, words: int, choosing: tuple[int, ...], are_large: bool
+) -> str:
     """The statement that finds items of so many accounts by so many words, of which those at
     the places `choosing` choose the items that are looked at."""
     narrowed = _narrowed(shape)
-
-    def newest(words: str) -> str:
-        return " UNION ALL ".join(
-            f"""(SELECT i.* FROM knowledge_item i
-                WHERE i.account_id = %(account_{number})s AND {narrowed} AND {words}
-                ORDER BY i.occurred_at DESC LIMIT %(newest_matches)s)"""  # noqa: S608
-            for number in range(accounts)
-        )
-
+    find = partial(newest.render, accounts=accounts, narrowed=narrowed, are_large=are_large)
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
     queries = [_word(number, shape.languages) for number in range(words)]
     every = " && ".join(queries) or "''::tsquery"
-    with_word = [newest(f"{few} AND i.search @@ {queries[place]}") for place in choosing]
+    with_word = [find(f"{few} AND i.search @@ {queries[place]}") for place in choosing]
     items = _MANY_ITEMS.format(
         narrowed=narrowed,
-        all_words=newest(f"i.search @@ ({every})"),
+        all_words=find(f"i.search @@ ({every})"),
         any_word=" UNION ALL ".join(with_word) or "SELECT * FROM knowledge_item WHERE false",
     )
+    if are_large:
+        items = ",".join([*newest.render_samples(accounts), items])
     of_items, or_few_items = (
         ("JOIN eligible i ON i.id = v.item_id", _OR_FEW_ITEMS) if shape.is_narrowed else ("", "")
     )

@@ -1,5 +1,4 @@
-"""What a search finds and in which order, against a plain look at every item: where there are few
-items and where there are many."""
+"""What a search finds and in which order, against a plain look at every item: x"""
 
 import math
 import random
@@ -18,7 +17,7 @@ from integrations.models import Organisation
 from knowledge.contracts import SearchRequest
 from knowledge.ingest.ingest import ingest
 from knowledge.ingest.write_counts import load_write_counts
-from knowledge.search import queries, retrieval, statements
+from knowledge.search import newest as newest_items, queries, retrieval, statements
 from knowledge.search.queries import Query, parse_query
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
@@ -101,11 +100,16 @@ def expected(request: SearchRequest, query: Query) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("few_items", [500, -1], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("few_items", "large_writes"),
+    [(500, 50_000), (-1, 50_000), (-1, 0)],
+    ids=["few", "many", "large"],
+)
 def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
-    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, few_items: int
+    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, few_items: int, large_writes: int
 ) -> None:
     monkeypatch.setattr(statements, "FEW_ITEMS", few_items)
+    monkeypatch.setattr(newest_items, "LARGE_WRITES", large_writes)
     monkeypatch.setattr(config, "SEARCH_CACHE_SECONDS", 0)
     organisation = Organisation.objects.create(slug=f"o-{uuid.uuid4()}", name="Test")
     owners = [account(user=user, organisation=organisation) for user in ("maya", "omar")]
