@@ -97,10 +97,16 @@ def call(row: Row, principal: str, names: Names) -> str:
     name = names.get((row.tenant_id, principal), "")
     if kind == "token" and id:
         return f"token “{name}”" if name else "a deleted token"
+    if kind == "agent":
+        agent = _call_agent(row, id, names)
+        return agent[:1].lower() + agent[1:]
     if not id:
         return principal.replace("_", " ")
+    called = name or id
+    if called == kind:  # the first member of staff is called “operator”
+        return called
     words = {"user": "", "operator": "operator ", "command": "command line, "}
-    return words.get(kind, f"{kind} ") + (name or id)
+    return words.get(kind, f"{kind} ") + called
 
 
 def call_user(row: Row, id: str, names: Names) -> str:

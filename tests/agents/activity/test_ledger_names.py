@@ -173,6 +173,14 @@ def test_somebody_unknown_who_is_chosen_stays_chosen(office: Office) -> None:
     assert "orchestrator" not in text(html)
 
 
+def test_an_id_is_put_in_words_where_nobody_has_a_name(office: Office) -> None:
+    by_agent = office.did(actor_type="admin", actor_id="agent:mail_reader", agent_id="")
+    by_first = office.did(actor_type="admin", actor_id="operator:operator", agent_id="")
+
+    assert "Agent mail reader " in office.list(f"q={by_agent}")
+    assert "Operator Maya Lind " in office.list(f"q={by_first}")
+
+
 def test_names_are_those_of_the_organisation(office: Office) -> None:
     other = Office()
     Account.objects.filter(id=other.maya.id).update(display_name="Mats Berg")
