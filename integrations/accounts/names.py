@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import CharField, F, QuerySet, UUIDField, Value
 from django.db.models.functions import Cast, Concat, Trim
 
+from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Account, ServiceToken
 
 
@@ -45,7 +46,7 @@ def find_principals(
     users = Account.objects.filter(**of, external_user_id__in=_ids("user", wanted))
     first = Account.objects.filter(organisation_id__in=[first_of] if first_of else [])
     first = first.order_by("external_user_id", "-display_name").distinct("external_user_id")
-    tokens = ServiceToken.objects.filter(**of, id__in=filter(_is_uuid, _ids("token", wanted)))
+    tokens = ServiceToken.objects.filter(**of, id__in=filter(uuid_or_none, _ids("token", wanted)))
     staff = User.objects.filter(username__in=_ids("operator", wanted))
     here, nowhere = F("organisation_id"), Value(None, output_field=UUIDField())
     account = here, F("external_user_id"), F("display_name")
@@ -64,14 +65,6 @@ def find_principals(
 
 def _ids(kind: str, wanted: Iterable[tuple[UUID, str]]) -> set[str]:
     return {id for _, one in wanted for name, _, id in [one.partition(":")] if name == kind}
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _called(kind: str, rows: "QuerySet[Any]", organisation: Any, id: Any, name: Any) -> Any:
