@@ -250,3 +250,11 @@ def no_connection_outlives_its_test() -> Iterator[None]:
 
     http.close_clients()
     gate.forget_slots()
+
+
+@pytest.fixture
+def keys(settings: Any, db: None) -> None:
+    """What passwords are sealed with and opened; servers are on loopback."""
+    from tests.own_accounts import have_keys  # this conftest is read before Django is set up
+
+    have_keys(settings)

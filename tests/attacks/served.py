@@ -11,7 +11,6 @@ from django_q.models import OrmQ
 
 from agents import tasks
 from integrations.accounts import reads
-from integrations.credentials import credentials
 from integrations.models import Account, Delivery
 from integrations.providers.caldav import trial
 from integrations.providers.calendars.ids import event_id
@@ -23,6 +22,7 @@ from tests.attacks.written import write_event, write_mail
 from tests.calendar_world import PASSWORD, USER
 from tests.cyrus_world import CyrusWorld
 from tests.guardrails.office import USUAL, Office
+from tests.own_accounts import sign_in
 
 
 @dataclass(kw_only=True)
@@ -230,5 +230,4 @@ def _keep(row: Account, source: str, user_name: str, servers: dict[str, Any]) ->
     row.provider = row.kind = ""
     row.clean()
     row.save()
-    sealed = credentials.seal(PASSWORD, account_id=row.id)
-    credentials.keep(account_id=row.id, user_name=user_name, servers=servers, sealed=sealed)
+    sign_in(row.id, user_name=user_name, servers=servers, secret=PASSWORD)

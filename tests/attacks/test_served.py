@@ -23,8 +23,8 @@ from tests.attacks.run import enter, prove_twin, settle
 from tests.attacks.served import ServedDesk, moved
 from tests.calendar_world import missing, running_calendar_server
 from tests.cyrus_world import needs_cyrus, running_cyrus
-from tests.integrations.conftest import PRIVATE
 from tests.mail_world import needs_dovecot, running_mail_world
+from tests.own_accounts import PRIVATE
 from tests.postfix_world import can_start, running_postfix
 
 pytestmark = [

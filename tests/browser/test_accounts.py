@@ -10,8 +10,8 @@ from integrations.credentials import sealing
 from integrations.models import Account
 from tests.browser.windows import PHONE, find_too_narrow
 from tests.calendar_world import ADDRESS, NAMES, PASSWORD, USER, CalendarServer, missing
-from tests.integrations.conftest import PRIVATE
 from tests.office import Office
+from tests.own_accounts import PRIVATE
 
 pytestmark = [
     pytest.mark.browser,

@@ -3,7 +3,7 @@ servers that all share."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -14,8 +14,6 @@ from tests.mail_world import DOMAIN, PASSWORD, MailWorld, running_mail_world
 
 if TYPE_CHECKING:
     from tests.integrations.providers.imap.box import Box
-
-PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +29,6 @@ def dns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Dns]:
 
 
 @pytest.fixture
-def keys(settings: Any, db: None) -> None:
-    """What passwords are sealed with and opened; servers are on loopback."""
-    from integrations.credentials import sealing  # this conftest is read before Django is set up
-
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
-
-
-@pytest.fixture
 def calendars(
     calendar_server: CalendarServer, keys: None, monkeypatch: pytest.MonkeyPatch
 ) -> CalendarServer:
@@ -52,21 +39,11 @@ def calendars(
 @pytest.fixture
 def box(world: MailWorld, keys: None) -> "Iterator[Box]":
     # This conftest is read before Django is set up.
-    from integrations.credentials import credentials
-    from integrations.models import Account
     from integrations.providers.imap import connection
     from tests.integrations.providers.imap.box import Box
-    from tests.knowledge.office import account
+    from tests.own_accounts import connected
 
-    name = uuid4().hex[:12]
-    row = Account.objects.get(id=account(user=name, source="imap").id)
-    row.address = f"{name}@{DOMAIN}"
-    row.save()
-    credentials.keep(
-        account_id=row.id,
-        user_name=row.address,
-        servers=world.servers,
-        sealed=credentials.seal(PASSWORD, account_id=row.id),
-    )
+    address = f"{uuid4().hex[:12]}@{DOMAIN}"
+    row = connected("imap", address=address, servers=world.servers, secret=PASSWORD)
     yield Box(world=world, account=row.ref())
     connection.close_idle()

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from integrations.accounts import arrivals, catalogue
 from integrations.contracts.outgoing import OutgoingMail
-from integrations.credentials import credentials, sealing
 from integrations.credentials.oauth import Tokens
 from integrations.exceptions import Rejected, Unavailable
 from integrations.models import Account, Delivery, ProviderResource
@@ -42,7 +41,6 @@ from tests.file_world import needs_files, running_files
 from tests.github_world import PLANS, running_github
 from tests.gmail_imap_world import GmailWorld, running_gmail_imap
 from tests.guardrails.office import settle
-from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.carddav.box import Box as AddressBooks, open_book
 from tests.integrations.providers.rooms import (
     SandboxRooms,
@@ -60,8 +58,8 @@ from tests.integrations.providers.rooms import (
     ServedTracker,
     try_tracker,
 )
-from tests.knowledge.office import account
 from tests.mail_world import DOMAIN, PASSWORD, needs_dovecot, running_mail_world
+from tests.own_accounts import connected, have_keys, tokens
 from tests.postfix_world import NOBODY, needs_postfix, running_postfix
 from tests.rt_world import needs_rt, running_rt
 from tests.sandbox_server import running_sandbox
@@ -141,9 +139,7 @@ def opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[str, str], Any]]:
     """One user's rooms of a kind at a server, empty."""
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+    have_keys(settings)
 
     def open_(name: str, kind: str) -> Any:
         if name == "Sandbox":
@@ -245,20 +241,21 @@ def at_microsoft(source: str, servers: dict[str, Any]) -> Account:
 
 
 def at_google(source: str, api: str) -> Account:
-    me, until = google_world.ADDRESS, timezone.now() + timedelta(hours=1)
-    tokens = Tokens(access=google_world.TOKEN, refresh="r", expires_at=until)
-    return kept(source, me, me, {"api": api}, secret=tokens.to_text())
+    me, secret = google_world.ADDRESS, tokens(google_world.TOKEN)
+    return kept(source, me, me, {"api": api}, secret=secret)
 
 
 def kept(
     source: str, address: str, user_name: str, servers: dict[str, Any], *, secret: str = PASSWORD
 ) -> Account:
-    row = Account.objects.get(id=account(user=uuid4().hex[:12], source=source).id)
-    row.address, row.display_name, row.time_zone = address, "Nora Berg", "Europe/Stockholm"
-    row.save()
-    sealed = credentials.seal(secret, account_id=row.id)
-    credentials.keep(account_id=row.id, user_name=user_name, servers=servers, sealed=sealed)
-    return row
+    return connected(
+        source,
+        address=address,
+        display_name="Nora Berg",
+        user_name=user_name,
+        servers=servers,
+        secret=secret,
+    )
 
 
 CELLS = [

@@ -13,7 +13,6 @@ import pytest
 from agents.office import dead_letters
 from audit.models import ExecutedAgentAction
 from guardrails.models import AllowedAction, AllowedActionOption, AssistantDraft
-from integrations.credentials import sealing
 from integrations.exceptions import Unavailable
 from integrations.models import Account, Delivery
 from integrations.providers.data_service.reader import DataServiceReader
@@ -22,7 +21,7 @@ from tests.mail_world import MailWorld, needs_dovecot, running_mail_world
 from tests.model_server import calls
 from tests.office import Office
 from tests.stories.steps import scripted, take_up_again
-from tests.stories.test_own_mailbox import NORA, PRIVATE, allow_preset, connect, look, mail
+from tests.stories.test_own_mailbox import NORA, allow_preset, connect, look, mail
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
@@ -247,11 +246,7 @@ def test_a_paused_account_keeps_its_drafts_until_its_mail_is_taken_up(office: Of
 
 
 @pytest.fixture
-def world(settings: Any) -> Iterator[MailWorld]:
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+def world(keys: None) -> Iterator[MailWorld]:
     with running_mail_world() as running:
         yield running
         connection.close_idle()

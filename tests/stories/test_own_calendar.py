@@ -2,7 +2,6 @@
 servers, with a scripted model behind Remit."""
 
 import json
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -16,7 +15,6 @@ from guardrails.models import HeldSend
 from guardrails.policies import files, presets
 from guardrails.policies.changes import Author
 from guardrails.policies.text import read
-from integrations.credentials import sealing
 from integrations.models import Account, Delivery
 from knowledge.models import Item
 from tests.calendar_world import (
@@ -31,18 +29,13 @@ from tests.office import Office
 from tests.stories.steps import Frontend, scripted
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
-PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 ORCHESTRATOR = "You are Remit's orchestrator."
 
 
 @pytest.fixture
 def world(
-    calendar_server: CalendarServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+    calendar_server: CalendarServer, keys: None, monkeypatch: pytest.MonkeyPatch
 ) -> CalendarServer:
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
     monkeypatch.setenv("SSL_CERT_FILE", str(calendar_server.trusted))
     monkeypatch.setenv("REMIT_MAIL_PASSWORD", PASSWORD)
     return calendar_server

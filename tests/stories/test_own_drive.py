@@ -3,11 +3,8 @@ taken back, and starts nothing. At a fake of Google's."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from agents.models import Turn
 from audit.ledger.ids import uuid7
@@ -16,51 +13,33 @@ from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.execute.executor import execute
 from guardrails.execute.undo import undo
 from guardrails.models import AllowedAction, AllowedActionOption
-from integrations.credentials import credentials, sealing
-from integrations.credentials.oauth import Tokens
 from integrations.models import Account, Organisation
-from integrations.network import http
 from tests.google_drive_world import ADDRESS, FOLDER, TOKEN, GoogleDrive, running_google_drive
 from tests.guardrails.office import CHAT
 from tests.guardrails.values import AGENT_TEXT
 from tests.office import Office
+from tests.own_accounts import connected, tokens, trusted
 from tests.stories.test_own_files import look
-from tests.stories.test_own_mailbox import PRIVATE
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 TOM = "tom@elsewhere.test"
 
 
 @pytest.fixture
-def google(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleDrive]:
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
-    with running_google_drive() as running:
-        running.clear()
-        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
-        http.close_clients()
+def google(keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleDrive]:
+    with running_google_drive() as running, trusted(running, monkeypatch):
         yield running
-        http.close_clients()  # before their server goes
-        assert running.problems == []
 
 
-def connected(google: GoogleDrive) -> Account:
-    row = Account.objects.create(
+def connect(google: GoogleDrive) -> Account:
+    return connected(
+        "google_drive",
         organisation=Organisation.objects.get(),
-        external_user_id="nora",
-        source="google_drive",
+        user="nora",
         address=ADDRESS,
-    )
-    until = timezone.now() + timedelta(hours=1)
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
         servers=google.servers,
-        sealed=credentials.seal(
-            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
-        ),
+        secret=tokens(TOKEN),
     )
-    return row
 
 
 def permit(
@@ -106,7 +85,7 @@ def test_what_is_done_at_drive_is_done_once_is_taken_back_and_starts_nothing(
 ) -> None:
     google.put("clients", "Clients", mimeType=FOLDER)
     google.put("plan-7", "Plan.txt", "The plan")
-    account = connected(google)
+    account = connect(google)
     look(office, account)
     permit(account, "create_document", kind="folder", target="clients", name="/Clients")
     permit(account, "move_document", kind="folder", target="clients", name="/Clients")

@@ -1,8 +1,6 @@
 """Somebody's own files, from connecting a folder to a new file that is filed once: at a real server
 of files, with the offline model behind Remit."""
 
-from typing import Any
-
 import pytest
 from django.core.management import call_command
 
@@ -13,11 +11,9 @@ from guardrails.models import AllowedAction, AllowedActionOption
 from guardrails.policies import files, presets
 from guardrails.policies.changes import Author
 from guardrails.policies.text import read
-from integrations.credentials import sealing
 from integrations.models import Account, Delivery
 from integrations.providers.webdav.reader import WebDavReader
 from tests.file_world import ADDRESS, PASSWORD, USER, FileServer, needs_files, running_files
-from tests.integrations.conftest import PRIVATE
 from tests.office import Office
 
 pytestmark = [
@@ -60,10 +56,8 @@ def look(office: Office, account: Account) -> None:
 
 
 def test_a_new_file_is_filed_once_and_its_own_move_starts_nothing(
-    office: Office, settings: Any, monkeypatch: pytest.MonkeyPatch
+    office: Office, keys: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
     monkeypatch.setenv("REMIT_MAIL_PASSWORD", PASSWORD)
     with running_files() as server:
         monkeypatch.setenv("SSL_CERT_FILE", str(server.trusted))

@@ -2,7 +2,6 @@
 news to act on: at the fake GitHub, with a scripted model behind Remit."""
 
 import json
-from typing import Any
 
 import httpx
 import pytest
@@ -18,13 +17,11 @@ from guardrails.models import AllowedActionOption, HeldSend
 from guardrails.policies import files, presets
 from guardrails.policies.changes import Author
 from guardrails.policies.text import read
-from integrations.credentials import sealing
 from integrations.models import Account
 from integrations.network import http
 from knowledge.models import Item
 from tests.clients import log_in_superuser, read_page
 from tests.github_world import ADDRESS, PLANS, TOKEN, running_github
-from tests.integrations.conftest import PRIVATE
 from tests.model_server import calls
 from tests.office import Office
 from tests.stories.steps import Frontend, scripted
@@ -34,11 +31,8 @@ ORCHESTRATOR = "You are Remit's orchestrator."
 
 
 def test_an_issue_is_written_once_although_the_answer_is_lost(
-    office: Office, settings: Any, monkeypatch: pytest.MonkeyPatch
+    office: Office, keys: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
     monkeypatch.setenv("REMIT_MAIL_PASSWORD", TOKEN)
     with running_github() as github:
         monkeypatch.setenv("SSL_CERT_FILE", str(github.trusted))

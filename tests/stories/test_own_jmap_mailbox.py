@@ -16,7 +16,6 @@ from audit.models import ExecutedAgentAction
 from guardrails.contracts import ActionResult
 from guardrails.execute.undo import undo
 from guardrails.models import HeldSend
-from integrations.credentials import sealing
 from integrations.models import Account, Delivery, MailState
 from integrations.network import http
 from knowledge.models import Item
@@ -29,7 +28,6 @@ from tests.stories.test_own_mailbox import (
     INGEST,
     NORA,
     ORCHESTRATOR,
-    PRIVATE,
     READER,
     SUMMARY,
     allow_preset,
@@ -46,11 +44,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def world(settings: Any) -> Iterator[CyrusWorld]:
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+def world(keys: None) -> Iterator[CyrusWorld]:
     with running_cyrus() as running:
         running.add(NORA)
         yield running

@@ -18,7 +18,6 @@ from guardrails.models import HeldSend
 from guardrails.policies import files, presets
 from guardrails.policies.changes import Author
 from guardrails.policies.text import read
-from integrations.credentials import sealing
 from integrations.models import Account, Delivery, MailMark
 from integrations.providers.imap import connection
 from knowledge.models import Item
@@ -32,18 +31,13 @@ pytestmark = [
     pytest.mark.django_db(databases=["default", "ledger"], transaction=True),
 ]
 NORA, TOM = "nora@office.test", "tom@office.test"
-PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 READER, INGEST = "You are Remit's mail reader.", "You summarise an item and list its entities."
 ORCHESTRATOR = "You are Remit's orchestrator."
 SUMMARY = {"summary": "A mail.", "entities": []}
 
 
 @pytest.fixture
-def world(settings: Any) -> Iterator[MailWorld]:
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
+def world(keys: None) -> Iterator[MailWorld]:
     with running_mail_world() as running:
         yield running
         connection.close_idle()

@@ -2,59 +2,39 @@
 taken back, reaches nobody whom nobody listed, and starts nothing. At a fake of Graph."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from agents.models import Turn
 from audit.models import ExecutedAgentAction
 from guardrails.approve.approvals import confirm
 from guardrails.models import AllowedActionOption
-from integrations.credentials import credentials, sealing
-from integrations.credentials.oauth import Tokens
 from integrations.models import Account, Organisation
-from integrations.network import http
 from tests.microsoft_files_world import ADDRESS, TOKEN, OneDrive, running_onedrive
 from tests.office import Office
+from tests.own_accounts import connected, tokens, trusted
 from tests.stories.test_own_drive import TOM, do, permit, take_back
 from tests.stories.test_own_files import look
-from tests.stories.test_own_mailbox import PRIVATE
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 
 
 @pytest.fixture
-def onedrive(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneDrive]:
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
-    with running_onedrive() as running:
-        running.clear()
-        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
-        http.close_clients()
+def onedrive(keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneDrive]:
+    with running_onedrive() as running, trusted(running, monkeypatch):
         yield running
-        http.close_clients()  # before their server goes
-        assert running.problems == []
 
 
-def connected(onedrive: OneDrive) -> Account:
-    row = Account.objects.create(
+def connect(onedrive: OneDrive) -> Account:
+    return connected(
+        "microsoft_files",
         organisation=Organisation.objects.get(),
-        external_user_id="nora",
-        source="microsoft_files",
+        user="nora",
         address=ADDRESS,
-    )
-    until = timezone.now() + timedelta(hours=1)
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
         servers=onedrive.servers,
-        sealed=credentials.seal(
-            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
-        ),
+        secret=tokens(TOKEN),
     )
-    return row
 
 
 def make(account: Account, folder: str, name: str = "Notes.txt") -> Any:
@@ -67,7 +47,7 @@ def test_what_is_done_at_onedrive_is_done_once_is_taken_back_and_starts_nothing(
 ) -> None:
     onedrive.make_folder("clients", "Clients")
     onedrive.put("plan-7", "Plan.txt", "The plan")
-    account = connected(onedrive)
+    account = connect(onedrive)
     look(office, account)
     permit(account, "create_document", kind="folder", target="clients", name="/Clients")
     permit(account, "move_document", kind="folder", target="clients", name="/Clients")
@@ -148,7 +128,7 @@ def test_nothing_is_written_where_somebody_reads_whom_nobody_listed(
     else:
         link = {"id": "l", "roles": ["read"], "link": {"scope": "organization", "type": "view"}}
         onedrive.grants["team"] = [link]
-    account = connected(onedrive)
+    account = connect(onedrive)
     look(office, account)
     permit(account, "create_document", kind="folder", target="below", name="/Team/Below")
     AllowedActionOption.objects.create(

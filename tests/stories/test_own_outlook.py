@@ -3,12 +3,9 @@ stands there and in the ledger, can be taken back, and starts no other turn. At 
 with a scripted model."""
 
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.utils import timezone
 
 from agents.models import Turn
 from audit.ledger.ids import uuid7
@@ -17,18 +14,15 @@ from guardrails.contracts import ActionRequest
 from guardrails.execute.executor import execute
 from guardrails.execute.undo import undo
 from guardrails.models import AllowedAction, AllowedActionOption
-from integrations.credentials import credentials, sealing
-from integrations.credentials.oauth import Tokens
 from integrations.models import Account, Delivery, Organisation
-from integrations.network import http
 from tests.guardrails.office import CHAT
 from tests.guardrails.values import AGENT_TEXT
 from tests.microsoft_world import ADDRESS, TOKEN, Outlook, running_outlook
 from tests.office import Office
+from tests.own_accounts import connected, tokens, trusted
 from tests.stories.steps import scripted
 from tests.stories.test_own_mailbox import (
     INGEST,
-    PRIVATE,
     READER,
     SUMMARY,
     allow_preset,
@@ -41,42 +35,26 @@ TOM = "tom@elsewhere.test"
 
 
 @pytest.fixture
-def outlook(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outlook]:
-    settings.OUTGOING_TO_PRIVATE = True
-    settings.CREDENTIALS_PRIVATE_KEY = PRIVATE
-    public = sealing.private_key(PRIVATE).public_key()
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(public)
-    with running_outlook() as running:
-        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
-        http.close_clients()
+def outlook(keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outlook]:
+    with running_outlook() as running, trusted(running, monkeypatch):
         yield running
-        http.close_clients()  # before their server goes
-        assert running.problems == []
 
 
-def connected(outlook: Outlook) -> Account:
-    row = Account.objects.create(
+def connect(outlook: Outlook) -> Account:
+    return connected(
+        "microsoft_mail",
         organisation=Organisation.objects.get(),
-        external_user_id=f"nora-{uuid4().hex[:6]}",
-        source="microsoft_mail",
+        user=f"nora-{uuid4().hex[:6]}",
         address=ADDRESS,
-    )
-    until = timezone.now() + timedelta(hours=1)
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
         servers={"api": outlook.api, "ends_at": "", "folders": outlook.folders},
-        sealed=credentials.seal(
-            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
-        ),
+        secret=tokens(TOKEN),
     )
-    return row
 
 
 def test_a_mail_that_arrives_starts_one_turn_and_what_remit_does_starts_none(
     office: Office, outlook: Outlook
 ) -> None:
-    account = connected(outlook)
+    account = connect(outlook)
     look(office, account)
     allow_preset(account)
     outlook.tick(2)

@@ -3,11 +3,9 @@ taken back, reaches nobody whom nobody listed, and starts nothing. At a fake of 
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from agents.models import Turn
 from audit.ledger.ids import uuid7
@@ -16,10 +14,7 @@ from guardrails.approve.approvals import confirm
 from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.execute.executor import execute
 from guardrails.models import AllowedAction, AllowedActionOption
-from integrations.credentials import credentials, sealing
-from integrations.credentials.oauth import Tokens
 from integrations.models import Account, Delivery, Organisation
-from integrations.network import http
 from knowledge.models import Item
 from tests.guardrails.office import CHAT
 from tests.guardrails.values import AGENT_TEXT
@@ -30,9 +25,9 @@ from tests.microsoft_calendar_world import (
     running_outlook_calendar,
 )
 from tests.office import Office
+from tests.own_accounts import connected, tokens, trusted
 from tests.stories.test_own_drive import take_back
 from tests.stories.test_own_files import look
-from tests.stories.test_own_mailbox import PRIVATE
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
 TOM, EVE = "tom@elsewhere.test", "eve@elsewhere.test"
@@ -40,34 +35,20 @@ LUNCH = {"start": "2099-03-09T12:00:00+01:00", "end": "2099-03-09T13:00:00+01:00
 
 
 @pytest.fixture
-def outlook(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[OutlookCalendar]:
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
-    with running_outlook_calendar() as running:
-        monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
-        http.close_clients()
+def outlook(keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[OutlookCalendar]:
+    with running_outlook_calendar() as running, trusted(running, monkeypatch):
         yield running
-        http.close_clients()  # before their server goes
-        assert running.problems == []
 
 
-def connected(outlook: OutlookCalendar) -> Account:
-    row = Account.objects.create(
+def connect(outlook: OutlookCalendar) -> Account:
+    return connected(
+        "microsoft_calendar",
         organisation=Organisation.objects.get(),
-        external_user_id="nora",
-        source="microsoft_calendar",
+        user="nora",
         address=ADDRESS,
-    )
-    until = timezone.now() + timedelta(hours=1)
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
         servers={"api": outlook.api, "ends_at": ""},
-        sealed=credentials.seal(
-            Tokens(access=TOKEN, refresh="r", expires_at=until).to_text(), account_id=row.id
-        ),
+        secret=tokens(TOKEN),
     )
-    return row
 
 
 def permit(account: Account, action_type: str, *, who: str) -> None:
@@ -102,7 +83,7 @@ def do(account: Account, action_type: str, *, words: str, **arguments: Any) -> A
 def test_what_is_done_there_is_done_once_is_taken_back_and_starts_nothing(
     office: Office, outlook: OutlookCalendar
 ) -> None:
-    account = connected(outlook)
+    account = connect(outlook)
     look(office, account)
     for action_type in ("create", "update", "cancel"):
         permit(account, f"{action_type}_calendar_event", who=TOM)

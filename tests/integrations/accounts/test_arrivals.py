@@ -10,6 +10,7 @@ from integrations.models import Credential
 from integrations.providers.imap import connection
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import needs_dovecot
+from tests.own_accounts import sign_in
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
 
@@ -43,12 +44,6 @@ def test_who_has_to_sign_in_again_is_not_looked_at_until_then(box: Box) -> None:
     with pytest.raises(NotPermitted):
         look(box)
 
-    sealed = credentials.seal("open-sesame", account_id=box.account.id)
-    credentials.keep(
-        account_id=box.account.id,
-        user_name=box.address,
-        servers=box.world.servers,
-        sealed=sealed,
-    )
+    sign_in(box.account.id, user_name=box.address, servers=box.world.servers, secret="open-sesame")
     assert arrivals.claim_due(now=now) == [box.account.id]
     assert look(box) == 0

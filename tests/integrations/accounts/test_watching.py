@@ -20,6 +20,7 @@ from tests.integrations.providers.imap.box import Box
 from tests.knowledge.office import account
 from tests.mail_world import needs_dovecot
 from tests.office import until
+from tests.own_accounts import sign_in
 
 pytestmark = [needs_dovecot, pytest.mark.django_db(transaction=True)]
 
@@ -75,12 +76,7 @@ def test_a_calendar_server_is_not_listened_to(
     box: Box, watch: Callable[[], Watcher], asked: list[UUID]
 ) -> None:
     calendar = account(user="nora", source="caldav")
-    credentials.keep(
-        account_id=calendar.id,
-        user_name="nora",
-        servers={"home": "https://127.0.0.1:1/"},
-        sealed=credentials.seal("word", account_id=calendar.id),
-    )
+    sign_in(calendar.id, user_name="nora", servers={"home": "https://127.0.0.1:1/"}, secret="word")
 
     watch()
 
@@ -134,11 +130,11 @@ def test_who_disconnects_is_listened_for_no_longer(
 def test_a_refused_sign_in_is_tried_once(
     box: Box, watch: Callable[[], Watcher], asked: list[UUID]
 ) -> None:
-    credentials.keep(
-        account_id=box.account.id,
+    sign_in(
+        box.account.id,
         user_name=box.address,
         servers=box.world.servers,
-        sealed=credentials.seal("changed by its user", account_id=box.account.id),
+        secret="changed by its user",
     )
     watcher = watch()
 
@@ -159,11 +155,11 @@ def test_a_server_that_cannot_is_left_to_the_poll(
     with running_mail_server(tmp_path) as server:
         there = {"host": "127.0.0.1", "port": server.port, "security": "tls"}
         account = Account.objects.get(id=box.account.id)
-        credentials.keep(
-            account_id=account.id,
+        sign_in(
+            account.id,
             user_name=imap_server.USER,
             servers={"imap": there},
-            sealed=credentials.seal(imap_server.PASSWORD, account_id=account.id),
+            secret=imap_server.PASSWORD,
         )
         watcher = watch()
         until(lambda: bool(server.named("LOGOUT")))

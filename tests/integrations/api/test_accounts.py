@@ -12,10 +12,10 @@ from integrations.api.accounts import TrialThrottle
 from integrations.credentials import credentials
 from integrations.exceptions import NotPermitted
 from integrations.models import Account, Credential, Organisation, ServiceToken
-from tests.integrations.conftest import PRIVATE
 from tests.integrations.providers.imap.box import Box
 from tests.knowledge.office import account
 from tests.mail_world import PASSWORD, needs_dovecot
+from tests.own_accounts import PRIVATE
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
 

@@ -13,10 +13,10 @@ from integrations.exceptions import NotPermitted
 from integrations.models import Credential
 from tests.commands import run_command
 from tests.knowledge.office import account
+from tests.own_accounts import PRIVATE
 
 pytestmark = pytest.mark.django_db
 
-PRIVATE = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 OTHER = "ISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0A="
 
 

@@ -17,9 +17,9 @@ from integrations.credentials import credentials, oauth, sealing, tokens
 from integrations.credentials.oauth import Client, Tokens
 from integrations.exceptions import NotPermitted, SignInNeeded, Unavailable
 from integrations.models import Account, Credential, Outage
-from tests.integrations.conftest import PRIVATE
 from tests.knowledge.office import account
 from tests.oauth_world import CLIENT_ID, CLIENT_SECRET, REDIRECT, SCOPE, OAuthServer
+from tests.own_accounts import PRIVATE
 
 pytestmark = pytest.mark.django_db
 CLIENT = Client(id=CLIENT_ID, secret=CLIENT_SECRET)

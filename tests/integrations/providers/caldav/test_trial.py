@@ -6,7 +6,6 @@ import pytest
 from django.core.management.base import CommandError
 
 from integrations.accounts import connectables
-from integrations.credentials import credentials
 from integrations.exceptions import NotPermitted, Rejected, Unavailable
 from integrations.models import Account, Credential
 from integrations.network import http
@@ -15,6 +14,7 @@ from tests.calendar_world import PASSWORD, USER
 from tests.commands import run_command
 from tests.dns_world import Dns, resolve
 from tests.integrations.providers.caldav.box import Box
+from tests.own_accounts import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -154,11 +154,11 @@ def test_the_command_stores_a_sealed_password_and_takes_a_new_one(
 
 
 def test_a_refused_sign_in_is_not_tried_again(box: Box, settings: Any) -> None:
-    credentials.keep(
-        account_id=box.account.id,
+    sign_in(
+        box.account.id,
         user_name=USER,
         servers=Credential.objects.get(account_id=box.account.id).servers,
-        sealed=credentials.seal("wrong", account_id=box.account.id),
+        secret="wrong",
     )
 
     with pytest.raises(NotPermitted, match="refused"):

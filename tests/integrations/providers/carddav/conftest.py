@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -35,21 +34,17 @@ def calendar_server(
 @pytest.fixture
 def box(calendars: CalendarServer) -> "Box":
     # This conftest is read before Django is set up.
-    from integrations.credentials import credentials
-    from integrations.models import Account
     from integrations.providers.carddav import trial
     from tests.integrations.providers.carddav.box import Box, open_book
-    from tests.knowledge.office import account
+    from tests.own_accounts import connected
 
     book = open_book(calendars)
-    row = Account.objects.get(id=account(user=uuid4().hex[:12], source="carddav").id)
-    row.address = ADDRESS
-    row.save()
     tried = trial.try_urls([calendars.origin], user_name=calendars.user, secret=PASSWORD)
-    credentials.keep(
-        account_id=row.id,
+    row = connected(
+        "carddav",
+        address=ADDRESS,
         user_name=calendars.user,
         servers=tried.server.to_json(),
-        sealed=credentials.seal(PASSWORD, account_id=row.id),
+        secret=PASSWORD,
     )
     return Box(server=calendars, account=row.ref(), book=book)

@@ -3,7 +3,6 @@ request or answer behind that GitHub's own description does not know."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -21,34 +20,22 @@ def running() -> Iterator[GitHub]:
 
 @pytest.fixture
 def github(running: GitHub, keys: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
-    from integrations.network import http  # this conftest is read before Django is set up
+    from tests.own_accounts import trusted  # this conftest is read before Django is set up
 
-    monkeypatch.setenv("SSL_CERT_FILE", str(running.trusted))
-    http.close_clients()
-    running.clear()
-    yield running
-    assert running.problems == []
+    with trusted(running, monkeypatch) as github:
+        yield github
 
 
 @pytest.fixture
 def box(github: GitHub) -> "Box":
-    from integrations.credentials import credentials
-    from integrations.models import Account
     from tests.integrations.providers.github.box import Box
-    from tests.knowledge.office import account
+    from tests.own_accounts import connected
 
-    row = Account.objects.get(id=account(user=uuid4().hex[:12], source="github_issues").id)
-    row.address = ADDRESS
-    row.save()
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
-        servers={
-            "host": "github.test",
-            "api": f"{github.origin}/api/v3",
-            "login": LOGIN,
-            "only": [],
-        },
-        sealed=credentials.seal(TOKEN, account_id=row.id),
-    )
+    servers = {
+        "host": "github.test",
+        "api": f"{github.origin}/api/v3",
+        "login": LOGIN,
+        "only": [],
+    }
+    row = connected("github_issues", address=ADDRESS, servers=servers, secret=TOKEN)
     return Box(github=github, account=row.ref())

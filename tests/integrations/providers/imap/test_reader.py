@@ -7,12 +7,12 @@ import pytest
 
 from agents.inbound.inbound import build_context
 from integrations.contracts import Attachment, Authentication
-from integrations.credentials import credentials
 from integrations.exceptions import CursorExpired, NotFound, NotPermitted, TooLarge
 from integrations.models import Credential, MailPlace
 from integrations.providers.imap import connection, folders
 from tests.integrations.providers.imap.box import Box
 from tests.mail_world import needs_dovecot
+from tests.own_accounts import sign_in
 
 pytestmark = [needs_dovecot, pytest.mark.django_db]
 
@@ -260,11 +260,11 @@ def test_folders_labels_and_mailbox_are_the_users_own(box: Box) -> None:
 
 
 def test_a_refused_sign_in_is_asked_for_again_and_not_tried_on(box: Box) -> None:
-    credentials.keep(
-        account_id=box.account.id,
+    sign_in(
+        box.account.id,
         user_name=box.address,
         servers=box.world.servers,
-        sealed=credentials.seal("changed by its user", account_id=box.account.id),
+        secret="changed by its user",
     )
 
     with pytest.raises(NotPermitted, match="refused the sign-in"):

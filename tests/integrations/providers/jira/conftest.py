@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -28,31 +27,18 @@ def jira(
     keys: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Jira]:
-    from integrations.network import http  # this conftest is read before Django is set up
+    from tests.own_accounts import trusted  # this conftest is read before Django is set up
 
-    found = started(request.param == "cloud")
-    monkeypatch.setenv("SSL_CERT_FILE", str(found.trusted))
-    http.close_clients()
-    found.clear()
-    yield found
-    assert found.problems == []
+    with trusted(started(request.param == "cloud"), monkeypatch) as jira:
+        yield jira
 
 
 @pytest.fixture
 def box(jira: Jira) -> "Box":
-    from integrations.credentials import credentials
-    from integrations.models import Account
     from tests.integrations.providers.jira.box import Box
-    from tests.knowledge.office import account
+    from tests.own_accounts import connected
 
-    row = Account.objects.get(id=account(user=uuid4().hex[:12], source="jira_issues").id)
-    row.address = ADDRESS
-    row.save()
     me = f"id-{LOGIN}" if jira.is_cloud else LOGIN
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
-        servers={"base": jira.origin, "is_cloud": jira.is_cloud, "me": me, "only": []},
-        sealed=credentials.seal(TOKEN, account_id=row.id),
-    )
+    servers = {"base": jira.origin, "is_cloud": jira.is_cloud, "me": me, "only": []}
+    row = connected("jira_issues", address=ADDRESS, servers=servers, secret=TOKEN)
     return Box(jira=jira, account=row.ref())

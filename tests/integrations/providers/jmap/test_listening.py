@@ -9,7 +9,6 @@ import pytest
 
 from integrations.accounts import watching
 from integrations.accounts.watching import Watcher
-from integrations.credentials import credentials
 from integrations.models import Credential
 from integrations.providers.jmap import changes, listening, session
 from integrations.providers.jmap.events import Event
@@ -19,6 +18,7 @@ from tests.integrations.providers.jmap.box import Box
 from tests.jmap_push_world import Pushes, running_pushes, state
 from tests.mail_world import PASSWORD
 from tests.office import until
+from tests.own_accounts import sign_in
 
 pytestmark = [needs_cyrus, pytest.mark.django_db(transaction=True)]
 PING = b'event: ping\r\ndata: {"interval": 60}\r\n\r\n'
@@ -59,11 +59,11 @@ def watch(asked: list[UUID], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 def through(box: Box, port: int, *, password: str = PASSWORD) -> None:
     """From here on the account's server is the one at this port."""
     url = f"https://127.0.0.1:{port}/.well-known/jmap"
-    credentials.keep(
-        account_id=box.account.id,
+    sign_in(
+        box.account.id,
         user_name=box.address,
         servers=box.world.servers | {"session": url},
-        sealed=credentials.seal(password, account_id=box.account.id),
+        secret=password,
     )
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
@@ -50,42 +48,17 @@ def graph(
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Graph]:
-    from integrations.network import http  # this conftest is read before Django is set up
+    from tests.own_accounts import connected, tokens, trusted  # Django is set up by now
 
     kind = getattr(request, "param", "mail")
     world: Any = worlds[kind]
-    monkeypatch.setenv("SSL_CERT_FILE", str(world.trusted))
-    http.close_clients()
-    world.clear()
     world.subscriptions.clear()
     world.subscriptions.door, settings.PUBLIC_URL = live_server.url, PUBLIC
     servers = {"api": world.api, "ends_at": ""}
     if isinstance(world, Outlook):
         servers["folders"] = world.folders
     servers |= getattr(world, "servers", {})
-    yield Graph(world=world, account=connect(f"microsoft_{kind}", servers))
-    assert world.problems == []
+    row = connected(f"microsoft_{kind}", address=ADDRESS, servers=servers, secret=tokens(TOKEN))
+    with trusted(world, monkeypatch):
+        yield Graph(world=world, account=row.ref())
     assert world.subscriptions.problems == []
-
-
-def connect(source: str, servers: dict[str, Any]) -> "AccountRef":
-    from django.utils import timezone
-
-    from integrations.credentials import credentials
-    from integrations.credentials.oauth import Tokens
-    from integrations.models import Account
-    from tests.knowledge.office import account
-
-    row = Account.objects.select_related("organisation").get(
-        id=account(user=uuid4().hex[:12], source=source).id
-    )
-    row.address = ADDRESS
-    row.save()
-    tokens = Tokens(access=TOKEN, refresh="r", expires_at=timezone.now() + timedelta(hours=1))
-    credentials.keep(
-        account_id=row.id,
-        user_name=ADDRESS,
-        servers=servers,
-        sealed=credentials.seal(tokens.to_text(), account_id=row.id),
-    )
-    return row.ref()

@@ -18,9 +18,12 @@ from guardrails.execute import subscribing
 from guardrails.execute.executor import execute
 from guardrails.models import CeilingLimit, KillSwitch
 from integrations.accounts import arrivals, connecting, health, subscriptions
+from integrations.contracts import AccountRef
 from integrations.models import Account, Credential, Delivery, Subscription
-from tests.integrations.providers.microsoft.conftest import Graph, connect
+from tests.integrations.providers.microsoft.conftest import Graph
 from tests.microsoft_pushes_world import LONGEST
+from tests.microsoft_world import ADDRESS, TOKEN
+from tests.own_accounts import connected, tokens
 from tests.tracker_world import Refuse
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -78,6 +81,12 @@ def test_an_account_is_subscribed_once_and_a_call_asks_it_for_its_changes(
     assert graph.subscriptions.asked == ["POST"]
 
 
+def another_mailbox() -> AccountRef:
+    servers = Credential.objects.get().servers
+    row = connected("microsoft_mail", address=ADDRESS, servers=servers, secret=tokens(TOKEN))
+    return row.ref()
+
+
 def test_it_lasts_no_longer_than_any_edition_of_the_reference_allows() -> None:
     from integrations.providers.microsoft.subscribing import LASTS
 
@@ -110,7 +119,7 @@ def test_each_subscription_has_a_secret_and_an_address_of_its_own(graph: Graph) 
     look_after(graph)
     other = Graph(
         world=graph.world,
-        account=connect("microsoft_mail", Credential.objects.get().servers),
+        account=another_mailbox(),
     )
     look_after(other)
 
@@ -392,7 +401,7 @@ def test_what_is_no_notification_asks_nothing(graph: Graph, asked: list[UUID], b
 
 def test_the_secret_of_one_account_is_none_for_another(graph: Graph, asked: list[UUID]) -> None:
     row = look_after(graph)
-    other = connect("microsoft_mail", Credential.objects.get().servers)
+    other = another_mailbox()
     look_after(Graph(world=graph.world, account=other))
     said = graph.subscriptions.notification(row.external_id)
 

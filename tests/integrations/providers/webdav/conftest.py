@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -28,20 +27,12 @@ def files(running: FileServer, keys: None, monkeypatch: pytest.MonkeyPatch) -> F
 @pytest.fixture
 def box(files: FileServer) -> "Box":
     # This conftest is read before Django is set up.
-    from integrations.credentials import credentials
-    from integrations.models import Account
     from integrations.providers.webdav import trial
     from tests.integrations.providers.webdav.box import Box
-    from tests.knowledge.office import account
+    from tests.own_accounts import connected
 
-    row = Account.objects.get(id=account(user=uuid4().hex[:12], source="webdav").id)
-    row.address = ADDRESS
-    row.save()
     tried = trial.try_url(files.origin, user_name=USER, secret=PASSWORD, readers=[])
-    credentials.keep(
-        account_id=row.id,
-        user_name=USER,
-        servers=tried.server.to_json(),
-        sealed=credentials.seal(PASSWORD, account_id=row.id),
+    row = connected(
+        "webdav", address=ADDRESS, user_name=USER, servers=tried.server.to_json(), secret=PASSWORD
     )
     return Box(server=files, account=row.ref())
