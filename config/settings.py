@@ -18,7 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.local import databases, embedded, secrets as local_secrets
 from config.local.children import TOKEN
-from config.local.variables import Variables
+from config.local.variables import Networks, Variables
 from config.pages import content_policy, single_sign_on, theme
 from config.rest import schema
 
@@ -315,10 +315,10 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="remit@localhost")
 WEBHOOK_MAX_BYTES = env.int("WEBHOOK_MAX_BYTES", default=1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = WEBHOOK_MAX_BYTES
 # Connections that one web process has open, of all and of one address (of an IPv6 network of 64
-# bits); the addresses of proxies, which speak for many and say for whom in X-Forwarded-For.
+# bits); proxies, or networks of them, which speak for many and say for whom in X-Forwarded-For.
 WEB_CONNECTIONS = env.int("WEB_CONNECTIONS", default=1000)
 WEB_CONNECTIONS_OF_ADDRESS = env.int("WEB_CONNECTIONS_OF_ADDRESS", default=256)
-TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", default=[])
+TRUSTED_PROXIES: Networks = env.networks("TRUSTED_PROXIES")
 # Until when the head of a request is here as a whole, and its body; how long a reader may take
 # nothing of an answer.
 HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)

@@ -29,7 +29,7 @@ from scripts.room_graph import PROJECT
 READY_SECONDS, COMMAND_SECONDS, STOP_SECONDS = 300, 240, 60
 COMMAND = re.compile(
     r"^    ((?:[A-Z_]+=(?:<[^>]*>|\S+) )*(?:make|python3?|\S*/python|\S*/pip|manage\.py|"
-    r"curl|docker|useradd|openssl|sha256sum|systemctl|cp|pip) .*)$"
+    r"curl|docker|kubectl|useradd|openssl|sha256sum|systemctl|cp|pip) .*)$"
 )
 FENCE = "```"
 MONTH = timedelta(days=31)
@@ -63,7 +63,7 @@ TRIED = (
     "manage.py backup",
 )
 SERVICE = "it asks a server or a model of somebody's own"
-MACHINE = "it changes the machine: Docker, users or services of the system"
+MACHINE = "it changes the machine: Docker, Kubernetes, users or services of the system"
 RELEASE = "it needs the key of releases; tests/scripts/test_release.py runs it with one"
 CI = "the checks before a merge run it themselves"
 NOT_TRIED: dict[str, str] = {
@@ -88,6 +88,7 @@ NOT_TRIED: dict[str, str] = {
     "sha256sum": RELEASE,
     "python -m scripts.release": RELEASE,
     "docker": MACHINE,
+    "kubectl": MACHINE,
     "useradd": MACHINE,
     "systemctl": MACHINE,
     "cp deploy/systemd": MACHINE,

@@ -5,8 +5,10 @@ missing “=” with a traceback. What is set to nothing is not set, as compose 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +19,26 @@ WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on", "y", "ok", "t"), True),
     **dict.fromkeys(("false", "0", "no", "off", "n", "f"), False),
 }
+
+
+@dataclass(frozen=True)
+class Networks(Collection[str]):
+    """Addresses and whole networks of them, each as text, as is an address that is in them."""
+
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    def __contains__(self, address: object) -> bool:
+        try:
+            found = ip_address(str(address))
+        except ValueError:
+            return False  # a socket file has none
+        return any(found in network for network in self.networks)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self.networks)
+
+    def __len__(self) -> int:
+        return len(self.networks)
 
 
 class Variables(environ.Env):  # type: ignore[misc]  # django-environ has no types
@@ -46,6 +68,10 @@ class Variables(environ.Env):  # type: ignore[misc]  # django-environ has no typ
         """A table whose values are web addresses."""
         wanted = "name=https://…, with commas between"
         return read(self._text(var), var, default, web_addresses, wanted, is_secret=True)
+
+    def networks(self, var: str) -> Any:
+        wanted = "addresses or networks, such as 10.1.2.3 or 10.244.0.0/16, with commas between"
+        return read(self._text(var), var, Networks(), networks, wanted)
 
     def choice(self, var: str, default: str, choices: Mapping[str, Any]) -> Any:
         if (text := self.str(var, default="") or default) not in choices:
@@ -98,6 +124,15 @@ def pairs(text: str) -> dict[str, str]:
             raise ValueError(part)
         found[name] = value
     return found
+
+
+def networks(text: str) -> Networks:
+    """Raises ValueError for a part that is no address and no network, and for everybody's."""
+    parts = filter(None, (part.strip() for part in text.split(",")))
+    found = tuple(ip_network(part) for part in parts)
+    if not all(one.prefixlen for one in found):
+        raise ValueError(text)
+    return Networks(found)
 
 
 def web_addresses(text: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import ip_network
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from config.door.connections import Limits, group, limited
+from config.local.variables import Networks
 from tests.sandbox_server import serving
 
 LIMITS = Limits(most=1000, most_of_address=1000, head_seconds=60, body_seconds=60, read_seconds=60)
@@ -166,8 +168,10 @@ def test_where_everyone_is_being_answered_a_new_connection_hears_to_come_again()
     assert b'"code": "too_many_connections"' in answer
 
 
-def test_a_proxy_speaks_for_many() -> None:
-    with door(replace(LIMITS, most_of_address=1, proxies=["127.0.0.1"])) as opened:
+@pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/24"])
+def test_a_proxy_speaks_for_many(network: str) -> None:
+    proxies = Networks((ip_network(network),))
+    with door(replace(LIMITS, most_of_address=1, proxies=proxies)) as opened:
         senders = [opened.sender() for _ in range(3)]
         for sender in senders:
             assert sender.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").status() == 200

@@ -1,11 +1,12 @@
 from collections.abc import Callable
 from decimal import Decimal
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.local.variables import Variables
+from config.local.variables import Networks, Variables
 
 env = Variables()
 READ: dict[str, Callable[[], Any]] = {
@@ -17,7 +18,12 @@ READ: dict[str, Callable[[], Any]] = {
     "addresses": lambda: env.addresses("TRIED", default={"a": "http://b"}),
     "choice": lambda: env.choice("TRIED", "INFO", {"INFO": 1, "DEBUG": 2}),
     "url": lambda: env.address("TRIED", "redis", "rediss"),
+    "networks": lambda: env.networks("TRIED"),
 }
+
+
+def read(*texts: str) -> Networks:
+    return Networks(tuple(map(ip_network, texts)))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,8 @@ READ: dict[str, Callable[[], Any]] = {
         ("dict", "a=b==, c=d", {"a": "b==", "c": "d"}),
         ("addresses", "a=https://b.example/v1", {"a": "https://b.example/v1"}),
         ("choice", "DEBUG", "DEBUG"),
+        ("networks", "10.1.2.3, 10.244.0.0/16,", read("10.1.2.3/32", "10.244.0.0/16")),
+        ("networks", "2001:db8::/32", read("2001:db8::/32")),
         ("url", "redis://cache:6379/0", "redis://cache:6379/0"),
     ],
 )
@@ -47,6 +55,7 @@ def test_what_is_of_its_kind_is_read(
     [
         *(("int", 3), ("float", 3.0), ("decimal", Decimal(3)), ("bool", True)),
         *(("dict", {"a": "b"}), ("addresses", {"a": "http://b"}), ("choice", "INFO"), ("url", "")),
+        ("networks", Networks()),
     ],
 )
 @pytest.mark.parametrize("text", [None, ""])
@@ -70,6 +79,7 @@ def test_nothing_is_the_default(
         *(("dict", text) for text in ("secret", "a=secret,b", "=secret", "a=secret,a=b")),
         *(("addresses", text) for text in ("a=secret", "a=ftp://secret", "a=https://", "secret")),
         ("choice", "LOUD"),
+        *(("networks", text) for text in ("proxy", "*", "10.1.2.3/16", "0.0.0.0/0", "::/0")),
         *(("url", text) for text in ("secret", "http://:secret@cache")),
     ],
 )
@@ -83,3 +93,22 @@ def test_what_is_not_stops_the_start_with_a_sentence_that_holds_no_secret(
 
     assert str(refused.value).startswith("TRIED ")
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_in"),
+    [
+        ("10.1.2.3", True),
+        ("10.1.2.4", False),
+        ("10.244.255.1", True),
+        ("2001:db8::7", True),
+        ("2001:db9::7", False),
+        ("", False),
+        ("10.1.2.3:80", False),
+    ],
+)
+def test_an_address_is_in_networks_or_not(address: str, is_in: bool) -> None:
+    networks = read("10.1.2.3", "10.244.0.0/16", "2001:db8::/32")
+
+    assert (address in networks) == is_in
+    assert list(networks) == ["10.1.2.3/32", "10.244.0.0/16", "2001:db8::/32"]
