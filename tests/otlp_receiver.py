@@ -1,14 +1,18 @@
-"""Receives spans as an OpenTelemetry collector would (OTLP over HTTP, in protobuf). It is a program
-of the tests and no collector."""
+"""Receives spans and metrics as an OpenTelemetry collector would (OTLP over HTTP, in protobuf). It
+is a program of the tests and no collector."""
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -31,8 +35,19 @@ class Receiver:
 
     endpoint: str = ""
     spans: list[Span] = field(default_factory=list)
+    # How often something was measured: by program, its process, metric and operation.
+    measured: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
     requests: int = 0
     may_answer: threading.Event = field(default_factory=threading.Event)
+
+    def read_metrics(self, body: bytes) -> None:
+        for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
+            of_process = values(resource.resource.attributes)
+            process, instance = of_process["remit.process"], of_process["service.instance.id"]
+            for metric in (one for scope in resource.scope_metrics for one in scope.metrics):
+                for point in metric.histogram.data_points:
+                    operation = values(point.attributes)["gen_ai.operation.name"]
+                    self.measured[process, instance, metric.name, operation] = point.count
 
     def read(self, body: bytes) -> None:
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
@@ -68,14 +83,19 @@ def running_receiver() -> Iterator[Receiver]:
                 body = gzip.decompress(body)
             receiver.requests += 1
             receiver.may_answer.wait()
-            if self.path != "/v1/traces":
+            reads: dict[str, tuple[Callable[[bytes], None], Callable[[], Any]]] = {
+                "/v1/traces": (receiver.read, ExportTraceServiceResponse),
+                "/v1/metrics": (receiver.read_metrics, ExportMetricsServiceResponse),
+            }
+            if self.path not in reads:
                 self.send_error(404)
                 return
-            receiver.read(body)
+            read, answer = reads[self.path]
+            read(body)
             self.send_response(200)
             self.send_header("Content-Type", "application/x-protobuf")
             self.end_headers()
-            self.wfile.write(ExportTraceServiceResponse().SerializeToString())
+            self.wfile.write(answer().SerializeToString())
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: the test says what matters."""

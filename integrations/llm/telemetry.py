@@ -1,7 +1,7 @@
-"""OpenTelemetry spans of the whole way of a mail and of a chat, where TELEMETRY is set; else
-nothing is even imported. The names are those of the GenAI conventions where these have one, which
-are not stable: they stand here alone. Telemetry helps to run Remit. It proves nothing: that is the
-ledger.
+"""OpenTelemetry spans of the whole way of a mail and of a chat, where TELEMETRY is set, and with
+them metrics (`integrations.llm.telemetry_metrics`); else nothing is even imported. The names are
+those of the GenAI conventions where these have one, which are not stable. Telemetry helps to run
+Remit. It proves nothing: that is the ledger.
 
 A trace is that of a delivery, a turn or an action. Its id follows from theirs, so whichever process
 goes on with the work, after a queue, a crash or a person's word, goes on with the trace: nothing
@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from integrations.llm import telemetry_metrics
+
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import SpanProcessor, Tracer
@@ -38,6 +40,7 @@ Note = Callable[..., None]  # by keyword, the names below
 
 OPERATION = "gen_ai.operation.name"
 NAMES: Mapping[str, str] = {
+    "operation": OPERATION,
     "agent": "gen_ai.agent.name",
     "provider": "gen_ai.provider.name",
     "model": "gen_ai.request.model",
@@ -84,13 +87,16 @@ def span(
     from opentelemetry.trace import SpanKind  # noqa: PLC0415
 
     beginning = _beginning.set(str(of) if begins else "")
-    with _tracer().start_as_current_span(
-        f"{operation} {name}",
-        context=Context() if begins else _trace_of(str(of)),
-        kind=SpanKind.CLIENT if operation in REACHES_OTHERS else SpanKind.INTERNAL,
-        attributes={OPERATION: operation},
-        record_exception=False,
-        set_status_on_exception=False,
+    with (
+        _tracer().start_as_current_span(
+            f"{operation} {name}",
+            context=Context() if begins else _trace_of(str(of)),
+            kind=SpanKind.CLIENT if operation in REACHES_OTHERS else SpanKind.INTERNAL,
+            attributes={OPERATION: operation},
+            record_exception=False,
+            set_status_on_exception=False,
+        ),
+        telemetry_metrics.measured(operation, NAMES),
     ):
         _beginning.reset(beginning)
         note(**known)
@@ -107,6 +113,7 @@ def note(**found: Any) -> None:
         return
     from opentelemetry.trace import Status, StatusCode, get_current_span  # noqa: PLC0415  # only where on
 
+    telemetry_metrics.note(found)
     current = get_current_span()
     current.set_attributes(_attributes(found))
     if found.get("error"):
@@ -206,11 +213,9 @@ def _id_generator() -> "IdGenerator":
 
 @cache
 def _tracer() -> "Tracer":
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415  # only where on
-    from opentelemetry.sdk.trace import Tracer, TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace import Tracer, TracerProvider  # noqa: PLC0415  # only where on
 
-    resource = Resource.create({"service.name": "remit", "remit.process": settings.PROCESS})
-    provider = TracerProvider(resource=resource, id_generator=_id_generator())
+    provider = TracerProvider(resource=telemetry_metrics.resource(), id_generator=_id_generator())
     provider.add_span_processor(_processor())
     tracer = provider.get_tracer("remit")
     if not isinstance(tracer, Tracer):  # OTEL_SDK_DISABLED

@@ -45,6 +45,7 @@ def programs_of(office: Office, folder: Path, *, endpoint: str) -> Iterator[Offi
             "TELEMETRY": "1",
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
             "OTEL_BSP_SCHEDULE_DELAY": "200",  # milliseconds
+            "OTEL_METRIC_EXPORT_INTERVAL": "200",
         }
         for name, command in {
             "web": ("-m", "config.serve", "--port", str(port)),
@@ -99,6 +100,14 @@ def test_the_trace_of_a_mail_arrives_whole_from_web_and_cluster(
 
         until(lambda: {"accept delivery", "work delivery"} <= {span.name for span in way()})
         trace = way()
+        own, models = "remit.operation.duration", "gen_ai.client.operation.duration"
+        wanted = {
+            ("web", own, "accept"),
+            *(("cluster", own, one) for one in ("work", "invoke_agent", "execute_action")),
+            *(("cluster", models, one) for one in ("chat", "embeddings")),
+            *(("cluster", "gen_ai.client.token.usage", one) for one in ("chat", "embeddings")),
+        }
+        until(lambda: wanted <= {(one, *told) for one, _, *told in list(receiver.measured)})
 
     assert len({span.trace_id for span in trace}) == 1
     agent = "invoke_agent mail_reader"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -18,7 +19,7 @@ from agents.models import Turn
 from agents.turns import turns
 from audit.models import ExecutedAgentAction
 from config.logs import LineFormatter
-from integrations.llm import telemetry
+from integrations.llm import telemetry, telemetry_metrics
 from integrations.models import Delivery
 from tests.agents.pages import mailbox
 from tests.agents.waiting import turn_of
@@ -41,6 +42,31 @@ def spans(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySp
     telemetry._tracer.cache_clear()
     yield kept
     telemetry._tracer.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
+    reader = InMemoryMetricReader()
+    monkeypatch.setattr(telemetry_metrics, "_reader", lambda: reader)
+    telemetry_metrics._histograms.cache_clear()
+    yield reader
+    telemetry_metrics._histograms.cache_clear()
+
+
+def points(
+    reader: InMemoryMetricReader, name: str
+) -> list[tuple[dict[str, Any], HistogramDataPoint]]:
+    """Of a metric, each series with its attributes."""
+    read = reader.get_metrics_data()
+    return [
+        (dict(point.attributes or {}), point)
+        for resource in (read.resource_metrics if read else ())
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == name
+        for point in metric.data.data_points
+        if isinstance(point, HistogramDataPoint)
+    ]
 
 
 def work(settings: Any, *replies: Reply, also: Script | None = None) -> str:
@@ -102,6 +128,58 @@ def test_a_run_is_a_tree_of_agent_chat_and_tools(
     (refused,) = ExecutedAgentAction.objects.filter(run_id=turn_id)
     assert root.context is not None
     assert refused.trace_id == format(root.context.trace_id, "032x")
+
+
+@pytest.mark.parametrize("ratio", ["0.0", "1.0"])
+def test_each_operation_is_measured_whether_its_trace_is_sampled_or_not(
+    settings: Any,
+    spans: InMemorySpanExporter,
+    metrics: InMemoryMetricReader,
+    monkeypatch: pytest.MonkeyPatch,
+    ratio: str,
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", ratio)
+    work(settings, *WORK)
+
+    chat = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "offline-rules",
+        "remit.purpose": "orchestrator",
+    }
+    asked = [(told, one.count) for told, one in points(metrics, "gen_ai.client.operation.duration")]
+    assert (chat, 2) in asked
+    done = {
+        (told["gen_ai.operation.name"], told.get("error.type", "")): point.count
+        for told, point in points(metrics, "remit.operation.duration")
+    }
+    assert done == {
+        ("accept", ""): 1,
+        ("decide", ""): 1,
+        ("execute_action", ""): 1,
+        ("execute_tool", ""): 1,
+        ("execute_tool", "NOT_FOUND"): 1,
+        ("invoke_agent", ""): 1,
+    }
+    tokens = {
+        told["gen_ai.token.type"]: point.sum
+        for told, point in points(metrics, "gen_ai.client.token.usage")
+        if told["gen_ai.operation.name"] == "chat"
+    }
+    assert tokens == {"input": 20, "output": 10}
+
+
+def test_what_a_model_or_a_stranger_names_makes_no_series(
+    settings: Any, spans: InMemorySpanExporter, metrics: InMemoryMetricReader
+) -> None:
+    settings.TELEMETRY_CONTENT = True
+    work(settings, *WORK)
+
+    read = metrics.get_metrics_data()
+    assert read is not None
+    assert "execute_tool" in read.to_json()
+    assert not [word for word in ("nonsense", "the-secret-plan") if word in read.to_json()]
 
 
 def test_agents_that_work_side_by_side_are_in_their_turns_tree(
