@@ -17,6 +17,7 @@ from config.door.handler import get_application
 django = get_application()
 
 from agents.api.mcp.door import with_mcp  # noqa: E402  # needs the app registry
+from agents.inbound.intake import accept_deliveries  # noqa: E402  # needs the app registry
 from agents.turns.streams import App, with_streams  # noqa: E402  # needs the app registry
 from audit.database import start  # noqa: E402
 from config.door import backlogs  # noqa: E402
@@ -27,6 +28,7 @@ from config.door.lanes import Backlog, Lane, with_lanes  # noqa: E402
 from config.door.lifespan import with_lifespan  # noqa: E402
 from config.door.origins import with_origins  # noqa: E402
 from config.door.rates import Rate, with_rates  # noqa: E402
+from config.door.webhooks import with_webhooks  # noqa: E402
 from knowledge import checks  # noqa: E402
 
 LIMITS = Limits(
@@ -63,7 +65,8 @@ LANES = (
 )
 
 # A place in a lane is taken when the body is there: who sends slowly must not hold one.
-entrance = with_lanes(with_mcp(with_streams(cast(App, django))), lanes=LANES)
+entrance = with_mcp(with_streams(cast(App, django)))
+entrance = with_lanes(with_webhooks(entrance, store=accept_deliveries), lanes=LANES)
 entrance = with_bodies(entrance, sizes=SIZES, is_known=is_known)
 entrance = with_rates(
     entrance, rate=Rate(a_second=settings.ADDRESS_RATE, at_once=settings.ADDRESS_BURST)

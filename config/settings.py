@@ -329,11 +329,11 @@ UNKNOWN_BODY_BYTES = env.int("UNKNOWN_BODY_BYTES", default=16 * 1024)
 HELD_BODY_BYTES = env.int("HELD_BODY_BYTES", default=64 * 1024 * 1024)
 HELD_BODY_BYTES_OF_ADDRESS = env.int("HELD_BODY_BYTES_OF_ADDRESS", default=16 * 1024 * 1024)
 # Requests of one address (ADDRESS_RATE a second, and so many at once after a rest), in one web
-# process; webhooks and chats that one works on at once, and webhooks that wait in line there. More
-# webhooks at once are not taken sooner, and all else waits for them (`make bench NAME=door`).
+# process; webhooks and chats that one works on at once, and webhooks that wait in line there. One
+# statement stores the webhooks that come while the one before is under way (config.door.webhooks).
 ADDRESS_RATE = env.float("ADDRESS_RATE", default=100.0)
 ADDRESS_BURST = env.int("ADDRESS_BURST", default=1000)
-WEBHOOKS_AT_ONCE = env.int("WEBHOOKS_AT_ONCE", default=1)
+WEBHOOKS_AT_ONCE = env.int("WEBHOOKS_AT_ONCE", default=64)
 WEBHOOKS_IN_LINE = env.int("WEBHOOKS_IN_LINE", default=64)
 CHATS_AT_ONCE = env.int("CHATS_AT_ONCE", default=64)
 # With so many tasks in the queue webhooks hear to come later; with so many turns, chats.

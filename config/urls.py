@@ -10,7 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import IsAuthenticated
 
 from agents.api import days, past, suggestions, views as agents
-from agents.inbound.intake import accept_delivery
+from agents.inbound.intake import accept_deliveries
 from agents.office import card_link, console, day_page, devices_page, finder, first_page, setup_page
 from agents.tasks import queue_look
 from audit.api import views as audit
@@ -36,7 +36,7 @@ KINDS: tuple[Kind, ...] = ("created", "updated", "deleted")
 
 
 def webhooks(kind: Kind) -> list[URLPattern]:
-    view = WebhookView.as_view(kind=kind, store=accept_delivery)
+    view = WebhookView.as_view(kind=kind, store=accept_deliveries)
     return [
         path(f"webhooks/item-{kind}", view, name=f"webhook-{kind}"),
         path(f"webhooks/<slug:slug>/item-{kind}", view, name=f"webhook-{kind}-of"),

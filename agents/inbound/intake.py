@@ -1,4 +1,4 @@
-"""Webhooks in: a verified event is stored in one statement, and is in the queue with that.
+"""Webhooks in: verified events are stored in one statement, and are in the queue with that.
 
 Most changes of a mail are the assistant's own, and word of them comes while the mail's turn is
 still at work. Such an event waits for the end of the turn. Where it tells of own actions that are
@@ -7,6 +7,7 @@ somebody else's, each cost twelve statements.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -17,7 +18,7 @@ from integrations.database import clock
 from integrations.database.notices import TASKS
 from integrations.llm import telemetry
 from integrations.models import Delivery
-from integrations.web.webhooks import Refused
+from integrations.web.webhooks import Refused, Stored, Verified
 
 OWN_ACTION = "own_action"
 TURN_AT_WORK = "turn_at_work"
@@ -26,93 +27,137 @@ WAIT = timedelta(seconds=15)
 NO_ORGANISATION = Refused(401, "bad_signature", "The signature does not fit, or is too old.")
 
 _STORE = f"""
-WITH place AS (
-    SELECT o.id AS organisation_id, a.id AS account_id
-    FROM integrations_organisation o LEFT JOIN integrations_account a
-        ON a.organisation_id = o.id AND a.external_user_id = %(user)s AND a.source = %(source)s
-    WHERE o.slug = %(slug)s
-    ORDER BY a.id LIMIT 1
+WITH given AS (
+    SELECT * FROM unnest(
+        %(id)s::uuid[], %(slug)s::text[], %(user)s::text[], %(webhook_id)s::text[],
+        %(kind)s::text[], %(source)s::text[], %(source_id)s::text[], %(version)s::numeric[],
+        %(body)s::text[]
+    ) AS given (id, slug, external_user_id, webhook_id, kind, source, source_id, version, body)
+),
+place AS (
+    SELECT given.*, o.id AS organisation_id, a.id AS account_id
+    FROM given JOIN integrations_organisation o ON o.slug = given.slug
+    LEFT JOIN LATERAL (
+        SELECT a.id FROM integrations_account a
+        WHERE a.organisation_id = o.id AND a.external_user_id = given.external_user_id
+            AND a.source = given.source
+        ORDER BY a.id LIMIT 1
+    ) a ON true
 ),
 news AS (
-    SELECT CASE
-        WHEN %(kind)s <> 'updated' THEN 'new'
+    SELECT place.*, CASE
+        WHEN kind <> 'updated' THEN 'new'
         WHEN EXISTS (
-            SELECT FROM place JOIN knowledge_item i USING (account_id)
-            WHERE i.source = %(source)s AND i.source_id = %(source_id)s AND i.deleted_at IS NULL
-                AND %(version)s BETWEEN i.own_since AND i.source_version
+            SELECT FROM knowledge_item i
+            WHERE i.account_id = place.account_id AND i.source = place.source
+                AND i.source_id = place.source_id AND i.deleted_at IS NULL
+                AND place.version BETWEEN i.own_since AND i.source_version
         ) THEN 'own'
         WHEN EXISTS (
-            SELECT FROM place JOIN agents_turn t USING (account_id)
-            WHERE t.item_source_id = %(source_id)s AND t.state = 'running'
+            SELECT FROM agents_turn t
+            WHERE t.account_id = place.account_id AND t.item_source_id = place.source_id
+                AND t.state = 'running'
             FOR SHARE OF t  -- whose end may be about to be committed, with what it lets go
         ) THEN 'waits'
         ELSE 'new'
     END AS what
+    FROM place
+    ORDER BY webhook_id  -- as in every process: none waits for another that waits for it
 ),
 delivery AS (
     INSERT INTO integrations_delivery (
         id, organisation_id, account_id, webhook_id, kind, source, source_id, body, state, reason,
         attempts, stalls, is_alone, lease_expires_at, received_at, finished_at
     )
-    SELECT %(id)s, organisation_id, account_id, %(webhook_id)s, %(kind)s, %(source)s,
-        %(source_id)s, %(body)s::jsonb, CASE what WHEN 'own' THEN 'skipped' ELSE 'queued' END,
+    SELECT id, organisation_id, account_id, webhook_id, kind, source, source_id, body::jsonb,
+        CASE what WHEN 'own' THEN 'skipped' ELSE 'queued' END,
         CASE what WHEN 'own' THEN '{OWN_ACTION}' WHEN 'waits' THEN '{TURN_AT_WORK}' ELSE '' END,
         0, 0, FALSE,
         CASE what WHEN 'new' THEN %(now)s WHEN 'waits' THEN %(soon)s END::timestamptz, %(now)s,
         CASE what WHEN 'own' THEN %(now)s END::timestamptz
-    FROM place, news
+    FROM news
     ON CONFLICT (organisation_id, webhook_id) DO NOTHING
     RETURNING id, state, reason
 )
-SELECT organisation_id, (SELECT id FROM delivery), (SELECT reason FROM delivery),
-    (SELECT pg_notify('{TASKS}', '') FROM delivery WHERE state = 'queued' AND reason = '')
-FROM place
+SELECT place.id, place.organisation_id, delivery.reason, delivery.id IS NOT NULL,
+    CASE WHEN delivery.state = 'queued' AND delivery.reason = '' THEN pg_notify('{TASKS}', '') END
+FROM place LEFT JOIN delivery USING (id)
 """  # noqa: S608  # only constants
 
 
 def accept_delivery(slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
-    """Store one verified event, to be worked through.
+    """Store one verified event, to be worked through: its delivery's id, and whether it is new.
+    Raises Refused when the organisation does not exist."""
+    [found] = accept_deliveries([Verified(slug=slug, webhook_id=webhook_id, event=event)])
+    if isinstance(found, Refused):
+        raise found
+    return found.delivery_id, found.is_new
 
-    Returns the delivery's id and whether it is new: the same webhook id again stores
-    nothing. An unknown user is stored too, so that every accepted event is accounted
-    for. Raises Refused when the organisation does not exist. One statement for what is new.
+
+def accept_deliveries(verified: Sequence[Verified]) -> list[Stored | Refused]:
+    """Store verified events, to be worked through, by one statement and all or none.
+
+    The same webhook id again stores nothing. An unknown user is stored too, so that every accepted
+    event is accounted for. One of an organisation that does not exist is refused.
     """
-    id = uuid4()
+    by_id = {uuid4(): one for one in verified}
+    found = _store_in_spans(list(by_id.items()), by_id)
+    return [found.get(id, NO_ORGANISATION) for id in by_id]
+
+
+def _store_in_spans(
+    left: Sequence[tuple[UUID, Verified]], by_id: Mapping[UUID, Verified]
+) -> dict[UUID, Stored]:
+    """With a span around it for each: a delivery's trace is its own."""
+    if not left:
+        return _store(by_id)
+    (id, one), *others = left
+    source = one.event.source
     with telemetry.span(
-        "accept", "delivery", of=id, begins=True, delivery_id=str(id), source=event.source
-    ):
-        return _store(id, slug, webhook_id, event)
+        "accept", "delivery", of=id, begins=True, delivery_id=str(id), source=source
+    ) as note:
+        found = _store_in_spans(others, by_id)
+        if id in found:
+            note(reason=found[id].reason if found[id].is_new else "duplicate")
+        return found
 
 
-def _store(id: UUID, slug: str, webhook_id: str, event: ItemEvent) -> tuple[UUID, bool]:
+def _store(by_id: Mapping[UUID, Verified]) -> dict[UUID, Stored]:
     now = clock.now()
-    version = (event.data or {}).get("version")
+    rows = [
+        {
+            "id": id,
+            "slug": one.slug,
+            "user": one.event.user_id,
+            "webhook_id": one.webhook_id,
+            "kind": one.event.kind,
+            "source": one.event.source,
+            "source_id": one.event.source_id,
+            "version": _version(one.event),
+            "body": json.dumps(one.event.model_dump(mode="json", exclude_none=True)),
+        }
+        for id, one in by_id.items()
+    ]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
     with connection.cursor() as cursor:
-        cursor.execute(
-            _STORE,
-            {
-                "id": id,
-                "slug": slug,
-                "user": event.user_id,
-                "webhook_id": webhook_id,
-                "kind": event.kind,
-                "source": event.source,
-                "source_id": event.source_id,
-                "version": version if type(version) is int else None,
-                "body": json.dumps(event.model_dump(mode="json", exclude_none=True)),
-                "now": now,
-                "soon": now + WAIT,
-            },
-        )
-        row = cursor.fetchone()
-    if row is None:
-        raise NO_ORGANISATION
-    organisation_id, stored, reason, _ = row
-    telemetry.note(reason="duplicate" if stored is None else reason)
-    if stored is None:
-        known = Delivery.objects.filter(organisation_id=organisation_id, webhook_id=webhook_id)
-        return known.values_list("id", flat=True).get(), False
-    return id, True
+        cursor.execute(_STORE, {**columns, "now": now, "soon": now + WAIT})
+        stored = cursor.fetchall()
+    return {
+        id: Stored(delivery_id=id, reason=reason)
+        if is_new
+        else Stored(delivery_id=_known(organisation_id, by_id[id].webhook_id), is_new=False)
+        for id, organisation_id, reason, is_new, _ in stored
+    }
+
+
+def _version(event: ItemEvent) -> int | None:
+    version = (event.data or {}).get("version")
+    return version if type(version) is int else None
+
+
+def _known(organisation_id: UUID, webhook_id: str) -> UUID:
+    known = Delivery.objects.filter(organisation_id=organisation_id, webhook_id=webhook_id)
+    return known.values_list("id", flat=True).get()
 
 
 # What waits for the item's turn is skipped where it tells of own actions alone, and else is free.

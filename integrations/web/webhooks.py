@@ -6,7 +6,8 @@ later reads the event again and decides.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 from pydantic import ValidationError
-from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+from standardwebhooks import webhooks as standard
 
 from integrations.contracts.events import ItemEvent, WebhookEvent
 from integrations.database import trouble
@@ -26,7 +27,6 @@ from integrations.network import strict_json
 from integrations.web.problems import MEDIA_TYPE, problem
 
 log = logging.getLogger(__name__)
-Accept = Callable[[str, str, ItemEvent], tuple[UUID, bool]]
 Kind = Literal["created", "updated", "deleted"]
 MAX_ID_LENGTH = 200
 SIGNATURE_SECONDS = 300  # on either side of now, as the library of Standard Webhooks has it
@@ -38,6 +38,47 @@ class Refused(Exception):
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(code)
         self.status, self.code, self.sentence = status, code, sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook:
+    """One as it came. The names in `headers` are in small letters."""
+
+    kind: Kind
+    slug: str  # of the organisation
+    body: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    slug: str
+    webhook_id: str
+    event: ItemEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """In which delivery, and what was found of it at once."""
+
+    delivery_id: UUID
+    is_new: bool = True
+    reason: str = ""
+
+
+# Stores and queues verified events, all or none: what became of each. It is given where all is
+# wired, as this app knows no agents.
+Store = Callable[[Sequence[Verified]], Sequence[Stored | Refused]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A status, a JSON object and its media type; `wait`: after how many seconds to come again."""
+
+    status: int
+    said: Mapping[str, object]
+    media_type: str = "application/json"
+    wait: int = 0
 
 
 def seems_signed(*, slug: str, headers: Mapping[str, str]) -> bool:
@@ -66,8 +107,8 @@ def verify(*, slug: str, body: bytes, headers: Mapping[str, str]) -> str:
     if secret is None:
         raise Refused(401, "bad_signature", "The signature does not fit, or is too old.")
     try:
-        Webhook(secret).verify(body, values, json_parse=False)
-    except (WebhookVerificationError, ValueError, TypeError) as error:
+        standard.Webhook(secret).verify(body, values, json_parse=False)
+    except (standard.WebhookVerificationError, ValueError, TypeError) as error:
         raise Refused(401, "bad_signature", "The signature does not fit, or is too old.") from error
     return values["webhook-id"]
 
@@ -97,50 +138,86 @@ def parse(*, kind: Kind, body: bytes) -> ItemEvent:
     return event
 
 
+def take(came: Sequence[Webhook], store: Store) -> list[Answer]:
+    """202 for each once it is safely stored."""
+    known = [_verified(one) for one in came]
+    verified = [one for one in known if isinstance(one, Verified)]
+    stored = iter(_store(verified, store) if verified else ())
+    return [next(stored) if isinstance(one, Verified) else one for one in known]
+
+
+def _verified(one: Webhook) -> Verified | Answer:
+    try:
+        webhook_id = verify(slug=one.slug, body=one.body, headers=one.headers)
+        event = parse(kind=one.kind, body=one.body)
+    except Refused as refused:
+        return refuse(one.slug, refused)
+    return Verified(slug=one.slug, webhook_id=webhook_id, event=event)
+
+
+def _store(verified: Sequence[Verified], store: Store) -> list[Answer]:
+    """All by one statement. Where that does not go through, each by itself: one that the database
+    does not take keeps no other out."""
+    try:
+        stored = store(verified)
+    except Exception as error:  # noqa: BLE001  # what it is, is looked at below
+        if len(verified) > 1:
+            return [answer for one in verified for answer in _store([one], store)]
+        return [_not_stored(verified[0].slug, error)]
+    return [
+        refuse(one.slug, found) if isinstance(found, Refused) else _accepted(one.event, found)
+        for one, found in zip(verified, stored, strict=True)
+    ]
+
+
+def refuse(slug: str, refused: Refused) -> Answer:
+    known = slug if slug in settings.WEBHOOK_SECRETS else None
+    log.info("webhook.refused", extra={"code": refused.code, "organisation": known})
+    said = problem(refused.status, refused.code, refused.sentence)
+    return Answer(status=refused.status, said=said, media_type=MEDIA_TYPE)
+
+
+def _accepted(event: ItemEvent, stored: Stored) -> Answer:
+    id = str(stored.delivery_id)
+    log.info("webhook.accepted", extra={"delivery": id, "new": stored.is_new})
+    status = "accepted" if stored.is_new else "duplicate"
+    said = {"status": status, "source_id": event.source_id, "delivery_id": id}
+    return Answer(status=202, said=said)
+
+
+def _not_stored(slug: str, error: Exception) -> Answer:
+    found = trouble.describe(error) if isinstance(error, DatabaseError | InterfaceError) else None
+    if found is None:
+        log.error("webhook.broke", exc_info=error, extra={"organisation": slug})
+        said = problem(500, "server_error", "Something broke in Remit.")
+        return Answer(status=500, said=said, media_type=MEDIA_TYPE)
+    log.warning("webhook.not_stored", extra={"code": found.code, "organisation": slug})
+    said = problem(503, found.code, found.sentence)
+    return Answer(status=503, said=said, media_type=MEDIA_TYPE, wait=found.wait)
+
+
 @method_decorator(csrf_exempt, name="dispatch")
 class WebhookView(View):
-    """`POST /webhooks[/<organisation>]/item-<kind>`: 202 once it is safely stored."""
+    """`POST /webhooks[/<organisation>]/item-<kind>`, where the door has not taken it already
+    (`config.door.webhooks`)."""
 
     http_method_names = ["post"]
     kind: Kind = "created"
-    # What stores the event of an organisation under its webhook id, and queues the work: the
-    # delivery's id, and whether it is new. Wired in config.urls, as this app knows no agents.
-    store: Accept | None = None
+    store: Store | None = None
 
     def post(self, request: HttpRequest, slug: str = "default") -> HttpResponse:
-        try:
-            return self.accept(request, slug)
-        except Refused as refused:
-            known = slug if slug in settings.WEBHOOK_SECRETS else None
-            log.info("webhook.refused", extra={"code": refused.code, "organisation": known})
-            said = problem(refused.status, refused.code, refused.sentence)
-            return JsonResponse(said, status=refused.status, content_type=MEDIA_TYPE)
-        except (DatabaseError, InterfaceError) as error:
-            if (found := trouble.describe(error)) is None:
-                raise
-            log.warning("webhook.not_stored", extra={"code": found.code, "organisation": slug})
-            again = {"Retry-After": str(found.wait)}
-            said = problem(503, found.code, found.sentence)
-            return JsonResponse(said, status=503, headers=again, content_type=MEDIA_TYPE)
-
-    def accept(self, request: HttpRequest, slug: str) -> HttpResponse:
-        length = request.headers.get("Content-Length", "")
-        if length.isdecimal() and int(length) > settings.WEBHOOK_MAX_BYTES:
-            raise Refused(413, "too_large", "The body is too large.")
-        body = request.read(settings.WEBHOOK_MAX_BYTES + 1)
-        if len(body) > settings.WEBHOOK_MAX_BYTES:
-            raise Refused(413, "too_large", "The body is too large.")
-        webhook_id = verify(slug=slug, body=body, headers=request.headers)
-        event = parse(kind=self.kind, body=body)
         if self.store is None:
             raise RuntimeError("WebhookView.store is not wired")
-        delivery_id, new = self.store(slug, webhook_id, event)
-        log.info("webhook.accepted", extra={"delivery": str(delivery_id), "new": new})
+        length = request.headers.get("Content-Length", "")
+        is_large = length.isdecimal() and int(length) > settings.WEBHOOK_MAX_BYTES
+        body = b"" if is_large else request.read(settings.WEBHOOK_MAX_BYTES + 1)
+        if is_large or len(body) > settings.WEBHOOK_MAX_BYTES:
+            answer = refuse(slug, Refused(413, "too_large", "The body is too large."))
+        else:
+            headers = {name.lower(): value for name, value in request.headers.items()}
+            came = Webhook(kind=self.kind, slug=slug, body=body, headers=headers)
+            [answer] = take([came], self.store)
+        wait = {"Retry-After": str(answer.wait)} if answer.wait else {}
         return JsonResponse(
-            {
-                "status": "accepted" if new else "duplicate",
-                "source_id": event.source_id,
-                "delivery_id": str(delivery_id),
-            },
-            status=202,
+            answer.said, status=answer.status, headers=wait, content_type=answer.media_type
         )

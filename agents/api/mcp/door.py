@@ -12,9 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.db import close_old_connections, connections
-from django.http.request import split_domain_port, validate_host
 from django.utils.translation import gettext_noop
 
 from agents.api.mcp.offers import Visitor
@@ -23,6 +21,7 @@ from agents.turns.streams import App, Receive, Scope, Send
 from integrations.providers.mcp.session import NotInstalled, is_installed
 from integrations.web.answers import render_refusal
 from integrations.web.authentication import Caller, LacksScope, TokenThrottle, caller_by_token
+from integrations.web.hosts import is_ours
 
 PATH = "/mcp"
 USER_HEADER = b"x-user-id"
@@ -73,10 +72,10 @@ def _visitor(scope: Scope) -> Visitor:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if not is_installed():
         raise Closed(503, "not_installed", str(NotInstalled()))
-    if not _is_ours(headers.get(b"host", "")):
+    if not is_ours(headers.get(b"host", "")):
         raise Closed(421, "wrong_host", OTHER_HOST)
     origin = headers.get(b"origin")
-    if origin is not None and not _is_ours(urlsplit(origin).netloc):
+    if origin is not None and not is_ours(urlsplit(origin).netloc):
         raise Closed(403, "wrong_origin", OTHER_SITE)
     if scope["method"] != "POST":
         raise Closed(405, "method_not_allowed", USE_POST)
@@ -112,11 +111,6 @@ def _user(headers: dict[bytes, str], caller: Caller) -> str:
     if len(caller.user_ids) == 1:
         return next(iter(caller.user_ids))
     raise Closed(400, "no_user", FOR_WHOM)
-
-
-def _is_ours(host: str) -> bool:
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 async def _refuse(scope: Scope, send: Send, closed: Closed) -> None:

@@ -58,17 +58,23 @@ def post(
     at: datetime | None = None,
     headers: dict[str, str] | None = None,
 ) -> Any:
-    id, at = id or f"msg_{secrets.token_hex(8)}", at or datetime.now(UTC)
-    signed = {
+    signed = sign(body, secret=secret, id=id or f"msg_{secrets.token_hex(8)}", at=at)
+    return Client().post(
+        path, data=body, content_type="application/json", headers=signed | (headers or {})
+    )
+
+
+def sign(
+    body: bytes, *, id: str, secret: str = SECRET, at: datetime | None = None
+) -> dict[str, str]:
+    at = at or datetime.now(UTC)
+    return {
         "webhook-id": id,
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": Webhook(secret).sign(id, at, body.decode("latin-1"))
         if body.isascii()
         else "v1,none",
     }
-    return Client().post(
-        path, data=body, content_type="application/json", headers=signed | (headers or {})
-    )
 
 
 def dump(body: Any) -> bytes:
