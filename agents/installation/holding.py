@@ -63,6 +63,21 @@ def held_and_released(office: Office) -> None:
     at_once(_release, result, times=AT_ONCE)
     expect("Writes at the provider", len(office.writes()), 1)
     _too_late(lambda: _recall(office, result))
+    # What counts among the due holds up what comes after it.
+    expect("Due after it was done", releases.release_due(now=timezone.now()), 0)
+
+
+def held_while_away(office: Office) -> None:
+    """What was held goes on being held while its provider is away, and can be recalled."""
+    result = _held(office)
+    _pass_time(result)
+    office.strike(error_rate=1.0)
+    tried = _release(result)
+    office.strike()
+    expect("It became", tried and tried.status, "held")
+    expect("Recalled it became", _recall(office, result).state, "recalled")
+    expect("Released it became", _release(result), None)
+    expect("Writes at the provider", len(office.writes()), 0)
 
 
 def held_and_no_longer_permitted(office: Office) -> None:
@@ -179,6 +194,7 @@ TRIALS = (
     held_and_recalled,
     recalled_without_the_ledger,
     held_and_released,
+    held_while_away,
     held_and_no_longer_permitted,
     stop_recalls,
     edited_is_judged_again,
