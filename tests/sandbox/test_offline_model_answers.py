@@ -58,6 +58,21 @@ def call(dialogue: Dialogue) -> tuple[str, Json]:
             "How many mails came from Elin last week?",
             {"types": ["email"], "from": "Elin", "since": "2026-11-16", "until": "2026-11-23"},
         ),
+        (
+            "How many mails did I get from John Smith?",
+            {"types": ["email"], "from": "John Smith"},
+        ),
+        (
+            "How many emails have I received this week from elin@acme.com?",
+            {
+                "types": ["email"],
+                "from": "elin@acme.com",
+                "since": "2026-11-23",
+                "until": "2026-11-30",
+            },
+        ),
+        ("How many mails from Elin did I get?", {"types": ["email"], "from": "Elin"}),
+        ("Wie viele Mails habe ich von Anna bekommen?", {"types": ["email"], "from": "Anna"}),
     ],
 )
 def test_words_of_a_question_become_filters(client: OpenAI, question: str, filters: Json) -> None:
@@ -137,6 +152,10 @@ def test_what_no_filter_takes_is_not_counted(client: OpenAI) -> None:
         "There is no answer to that in your data. What comes nearest:\n"
         "- “Budget” from Acme Post [1]"
     )
+
+
+def test_mail_that_came_is_not_counted_with_what_the_user_sent(client: OpenAI) -> None:
+    assert call(asking(client, "How many mails did I get today?"))[0] == "retrieve_context"
 
 
 FACTS = issue(
@@ -368,6 +387,31 @@ EVENT = {
             {"since": "2026-11-30", "until": "2026-12-07"},
             "Nothing collides in your calendar: next week.",
         ),
+        *(
+            (
+                question,
+                {"since": "2026-11-23", "until": "2026-11-24"},
+                "Today: 1 event.\n"
+                "- Tue 24 Nov 2026 13:30 to 15:00: “Portal planning” (Room Oslo, 1 asked) [1]",
+            )
+            for question in (
+                "What is on today?",
+                "What's on today?",
+                "What do I have today?",
+            )
+        ),
+        (
+            "What is on for tomorrow?",
+            {"since": "2026-11-24", "until": "2026-11-25"},
+            "Tomorrow: 1 event.\n"
+            "- Tue 24 Nov 2026 13:30 to 15:00: “Portal planning” (Room Oslo, 1 asked) [1]",
+        ),
+        (
+            "Was habe ich morgen vor?",
+            {"since": "2026-11-24", "until": "2026-11-25"},
+            "Morgen: 1 Termin.\n- Di 24.11.2026, 13:30 Uhr bis 15:00: "
+            "“Portal planning” (Room Oslo, 1 Eingeladene) [1]",
+        ),
     ],
 )
 def test_the_calendar_is_read_for_the_days_that_are_meant(
@@ -378,6 +422,10 @@ def test_the_calendar_is_read_for_the_days_that_are_meant(
     free = [{"begins": "Thu 2026-11-26T08:00+01:00", "ends": "Thu 2026-11-26T09:30+01:00"}]
     dialogue.returns(success(events=[EVENT], free=free))
     assert dialogue.says() == said
+
+
+def test_what_is_on_something_is_not_looked_for_in_the_calendar(client: OpenAI) -> None:
+    assert call(asking(client, "What is on the list today?"))[0] == "list_items"
 
 
 def test_what_a_tool_tells_a_model_to_do_is_not_told_to_the_person(client: OpenAI) -> None:

@@ -27,6 +27,12 @@ _CALENDAR = re.compile(
 _NEXT = re.compile(
     r"\b(?:next|nächste[rns]?)\s+(?:meeting|appointment|event|termin|besprechung)\b", re.IGNORECASE
 )
+# Of a day, with nothing else in the question: “on the list” or “on the menu” is no calendar.
+_DAY = re.compile(
+    r"(?:what(?:['\u2019]s|\s+is)\s+(?:on|planned)|what\s+(?:do|have)\s+I\s+(?:have|got)"
+    r"(?:\s+on|\s+planned)?|was\s+habe\s+ich(?:\s+vor)?)(?:\s+(?:for|on|am))?",
+    re.IGNORECASE,
+)
 _MINUTES = re.compile(
     r"\b(?P<number>\d{1,3}|an|one|two|half an|eine|zwei|eine halbe)\s*-?\s*"
     r"(?P<unit>minutes?|minuten|hours?|stunden?|h\b)",
@@ -54,7 +60,10 @@ def is_about(asked: Asked, span: dates.Span | None) -> bool:
         return not re.search(r"\b(?:how much|free of charge|kostenlos)\b", text, re.IGNORECASE)
     if _NEXT.search(text):
         return True
-    return bool(_CALENDAR.search(text) and span)
+    if span is None:
+        return False
+    rest = " ".join(text.replace(span.said, " ", 1).rstrip("?!. ").split())
+    return bool(_CALENDAR.search(text) or _DAY.fullmatch(rest))
 
 
 def answer(asked: Asked, span: dates.Span | None, *, now: datetime) -> Script:

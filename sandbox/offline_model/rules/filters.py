@@ -28,6 +28,10 @@ _PEOPLE: tuple[tuple[str, str], ...] = (
         r"\b(?i:reported|opened|filed|raised|created|sent|written|gemeldet|geschickt|angelegt)\s+"
         rf"(?i:by|from|von)\s+{_NAME}",
     ),
+    # What was got counts only with its sender: mail of a day is also what the user sent.
+    ("from_", rf"\b(?i:get|receive|received)\s+(?i:from)\s+{_NAME}"),
+    ("from_", rf"\b(?i:from)\s+{_NAME}\s+(?i:did|have)\s+I\s+(?i:get|got|receive|received)\b"),
+    ("from_", rf"\b(?i:von)\s+{_NAME}\s+(?i:bekommen|erhalten)\b"),
     ("from_", rf"\b(?i:from|by|von|vom)\s+{_NAME}"),
     (
         "from_",
