@@ -61,6 +61,7 @@ def _compile(frames: Mapping[str, str], verbs: Mapping[str, str]) -> re.Pattern[
 
 
 _BETWEEN = re.compile(r"(?<=[?!])|[.\n;]|\b(?:but|however|aber|mais|pero|ma|maar)\b", re.IGNORECASE)
+_COLON = re.compile(r":(?=\s|\Z)")  # not that of a time
 _CITED = re.compile(r"\[\d{1,3}(?:, \d{1,3})*\]")
 _QUOTED = re.compile(r"[“\"„«»][^”\"“«»\n]{0,500}[”\"“»«]")
 _INSERTED = re.compile(r",\s*(?:as|wie|comme|como|come|zoals)\b[^,\n]{1,40},", re.IGNORECASE)
@@ -156,15 +157,16 @@ def find_claims(text: str) -> tuple[Kind, ...]:
     """What the text says was done by the agent."""
     found: dict[Kind, None] = {}
     for part in _parts(text):
-        if _NOT.search(part) or _ASKED.search(part):
+        said = _sides(part)[0]  # behind a colon stands what was written, or why
+        if _NOT.search(said) or _ASKED.search(part):
             continue
         attributed = _CITED.search(part) or _OTHERS.search(part)
-        said, _, _ = part.partition(":")  # behind it stands what was written
+        deed = said if _NOT.search(part) else part
         of_answer = _OF_ANSWER.search(said) and not _OF_OFFICE.search(said)
         for kind, forms, by_self, passive in _CLAIMS:
-            if kind in found or not forms.search(part) or (of_answer and kind.is_writing):
+            if kind in found or not forms.search(deed) or (of_answer and kind.is_writing):
                 continue
-            if by_self.search(part) or (not attributed and passive.search(part)):
+            if by_self.search(deed) or (not attributed and passive.search(deed)):
                 found[kind] = None
     return tuple(found)
 
@@ -173,12 +175,19 @@ def find_denials(text: str) -> tuple[Kind, ...]:
     """Of what the text says that nothing of it was done; EVERY_KIND where it is of anything."""
     found: dict[Kind, None] = {}
     for part in _parts(text):
-        if not (_NOTHING.search(part) and _DOER.search(part)):
-            continue
         if part.endswith("?") or _CITED.search(part) or _OTHERS.search(part):
             continue
-        found |= dict.fromkeys(kind for kind, verbs in _DENIALS if verbs.search(part))
+        for side in _sides(part):
+            if _NOTHING.search(side) and _DOER.search(side):
+                found |= dict.fromkeys(kind for kind, verbs in _DENIALS if verbs.search(side))
     return tuple(found)
+
+
+def _sides(part: str) -> list[str]:
+    """What stands before a colon and what behind it. “Nothing is left: the task was created” says
+    two things; “What was created: nothing” says one."""
+    sides = _COLON.split(part, maxsplit=1)
+    return [part] if any(_NOTHING.fullmatch(side.strip()) for side in sides) else sides
 
 
 def _parts(text: str) -> list[str]:

@@ -148,6 +148,47 @@ def test_a_false_denial_is_found_as_a_false_claim_is(text: str, type: str) -> No
     assert not claims.denies("The task is there.", [action("create_jira_task", "succeeded")])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing is left to do: the task was created.",
+        "There was nothing at 14:00: the task was created for then.",
+        "Nichts fehlt mehr: die Aufgabe wurde erstellt.",
+        "Rien ne manque : la tâche a été créée.",
+    ],
+)
+def test_what_is_denied_before_a_colon_is_not_what_stands_behind_it(text: str) -> None:
+    assert not claims.denies(text, [action("create_jira_task", "succeeded")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What I created: nothing.",
+        "Nothing: no task was created.",
+        "I looked at the board: nothing was created.",
+        "Nothing was created: you did not want it.",
+    ],
+)
+def test_a_denial_with_a_colon_is_found(text: str) -> None:
+    assert claims.denies(text, [action("create_jira_task", "succeeded")])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_claim"),
+    [
+        ("I created the task: nothing else was needed.", True),
+        ("I've sent the mail: Bob should have it now.", True),
+        ("Ich habe die Mail gesendet: mehr war nicht nötig.", True),
+        ("Not done yet: created the task in PROJ.", False),
+        ("I created the following: nothing.", False),
+        ("Nothing yet: I sent the mail to nobody.", False),
+    ],
+)
+def test_what_stands_behind_a_colon_takes_back_no_claim(text: str, is_claim: bool) -> None:
+    assert claims.has_unsupported(text, ()) is is_claim
+
+
 def test_that_nothing_of_one_kind_was_done_is_true_where_another_was() -> None:
     assert not claims.denies("Nothing was sent.", [action("create_jira_task", "succeeded")])
     assert claims.denies("Nothing was sent.", [action("send_email", "succeeded")])
