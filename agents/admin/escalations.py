@@ -15,6 +15,7 @@ from agents.answer import escalations
 from agents.models import Escalation
 from agents.office import turn_page
 from audit.ledger import timeline
+from audit.ledger.people_admin import PeopleAdmin
 from integrations.web.admin_pages import ReadOnlyAdmin, RowPage
 
 NEWEST = 30
@@ -22,13 +23,14 @@ COLOURS = {"Waiting": "warning", "Taken": "info", "Done": "success"}
 
 
 @admin.register(Escalation)
-class EscalationAdmin(RowPage, ReadOnlyAdmin):
+class EscalationAdmin(PeopleAdmin, RowPage, ReadOnlyAdmin):
     """What waits comes first, the longest wait on top."""
 
     empty = "What the agent could not settle by itself is handed to a person here."
 
     list_display = ("since", "external_user_id", "why", "state_label", "taken_by", "done_by")
     list_display_links = ("since", "why")
+    people = {"taken_by": "Taken by", "done_by": "Done by"}
     list_filter = ("state", "organisation")
     ordering = (
         Case(When(state="done", then=1), default=0).asc(),
@@ -73,8 +75,13 @@ class EscalationAdmin(RowPage, ReadOnlyAdmin):
     def done_when(self, row: Escalation) -> str:
         return timeline.moment(row.done_at) if row.done_at else "not yet"
 
+    def principal(self, row: Escalation, name: str) -> str:
+        """Only staff take one, and its row has their user names."""
+        return f"operator:{found}" if (found := getattr(row, name)) else ""
+
     def row_context(self, request: HttpRequest, row: Escalation) -> dict[str, Any]:
-        return _page(row) | {"may_answer": self.may_press(request, "finish")}
+        called = {name: self.call_each(row)[name] for name in self.people}
+        return _page(row) | called | {"may_answer": self.may_press(request, "finish")}
 
     def take(self, request: HttpRequest, key: UUID) -> HttpResponse:
         try:

@@ -19,7 +19,7 @@ from agents.admin.past_form import StartForm
 from agents.models import PastMail, PastRun
 from agents.past import figures, runs
 from agents.past.runs import AlreadyOpen, Wanted
-from guardrails.approve.cards import named
+from audit.ledger.people_admin import PeopleAdmin
 from integrations.models import Account
 from integrations.ports.registry import writable
 from integrations.web import staff
@@ -56,7 +56,7 @@ NO_MAIL = "No mail that was read in fits. Choose others, or read the account in.
 
 
 @admin.register(PastRun)
-class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
+class PastRunAdmin(PeopleAdmin, ViewOnly, NewestFirst, RowPage):
     empty = (
         "See what the agent would do with the last 500 mails of a mailbox before anything is "
         "switched on: press the button to add a run, and choose to try it."
@@ -64,10 +64,11 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
     organisation_path = "account__organisation"
     newest_by = "created_at"
     list_display = ("created_at", "account", "how", "mail", "state_label", "finished_at")
+    people = {"started_by": "Started by", "changed_by": "Last word by"}
     list_filter = ("state", "is_trial")
     list_select_related = ("account__organisation",)
     fields = (
-        *("account", "how", "mail", "writes_drafts", "starter", "last_word_by"),
+        *("account", "how", "mail", "writes_drafts", "started_by", "changed_by"),
         *("created_at", "finished_at"),
     )
     readonly_fields = fields  # a run is started by a form of its own
@@ -165,14 +166,6 @@ class PastRunAdmin(ViewOnly, NewestFirst, RowPage):
             f"in {run.folder_name or run.folder}" if run.folder else "",
         ]
         return " ".join(filter(None, parts))
-
-    @display(description="Started by")  # type: ignore[untyped-decorator]
-    def starter(self, run: PastRun) -> str:
-        return named(run.started_by)
-
-    @display(description="Last word by")  # type: ignore[untyped-decorator]
-    def last_word_by(self, run: PastRun) -> str:
-        return named(run.changed_by) or "-"
 
     @display(description="State", label=COLOURS)  # type: ignore[untyped-decorator]
     def state_label(self, run: PastRun) -> str:

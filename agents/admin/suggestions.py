@@ -19,6 +19,7 @@ from agents.journal import suggestions
 from agents.models import Suggestion
 from agents.office.turn_page import ledger_link, turn_link
 from audit.ledger import timeline
+from audit.ledger.people_admin import PeopleAdmin
 from integrations.web import staff
 from integrations.web.admin_lists import NewestFirst
 from integrations.web.admin_pages import LINK, ReadOnlyAdmin, RowPage, operator
@@ -28,10 +29,11 @@ COLOURS = {"Open": "info", "Taken up": "success", "Dismissed": "warning", "Out o
 
 
 @admin.register(Suggestion)
-class SuggestionAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
+class SuggestionAdmin(PeopleAdmin, RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
     empty = "What an agent suggests about an invitation or a new issue comes here."
     organisation_path = "account__organisation"
     list_display = ("when", "kind", "says", "account", "state_label", "decided_by", "outcome")
+    people = {"decided_by": "Decided by"}
     list_filter = ("state", "kind", ("account", AutocompleteFilter))
     list_filter_submit = True
     list_select_related = ("account",)

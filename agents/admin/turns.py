@@ -20,6 +20,7 @@ from agents.admin.subjects import OUTCOME, SUBJECT_CHARS, find_title, link_item,
 from agents.models import Message, Turn
 from agents.office import dashboard, turn_page
 from agents.turns import turns
+from audit.ledger.people_admin import PeopleAdmin
 from integrations.llm import metering
 from integrations.llm.completions import dollars
 from integrations.web.admin_lists import NewestFirst
@@ -29,7 +30,7 @@ COLOURS = {"Queued": "info", "Running": "info", "Finished": "success", "Failed":
 
 
 @admin.register(Turn)
-class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
+class TurnAdmin(PeopleAdmin, RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of time
     empty = (
         "A turn is the work on one request or one mail. Ask something in the chat console to "
         "see the first."
@@ -45,6 +46,7 @@ class TurnAdmin(RowPage, NewestFirst, ReadOnlyAdmin):  # ids are in order of tim
         "tokens",
         "finished_at",
     )
+    people = {"principal": "Asked through", "stop_asked_by": "Stop asked by"}
     list_filter = ("state", "ending", "kind", "organisation")
     search_fields = ("id", "conversation", "delivery")
     search_help_text = "The whole id of the turn, its conversation or its delivery"

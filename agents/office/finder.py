@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from agents.models import Turn
 from agents.office.sidebar import navigation
-from audit.ledger import provider_side, search, selectors, timeline
+from audit.ledger import people, provider_side, search, selectors, timeline
 from audit.ledger.sentences import say
 from guardrails.models import Approval, Person
 from guardrails.models.directory import of_people
@@ -118,9 +118,12 @@ def _items(request: HttpRequest, words: str) -> Iterable[Found]:
 def _approvals(request: HttpRequest, words: str) -> Iterable[Found]:
     rows = staff.bind(Approval.objects.all(), request.user, "organisation")
     rows = rows.filter(named(words, "description"), state=Approval.State.PENDING)
-    for row in rows.order_by("-created_at")[:MOST]:
+    found = list(rows.order_by("-created_at")[:MOST])
+    users = {row: (row.organisation_id, f"{people.USER}{row.external_user_id}") for row in found}
+    called = people.name_each(users.values())
+    for row in found:
         link = reverse("admin:guardrails_approval_change", args=[row.id])
-        about = f"for {row.external_user_id}"
+        about = f"for {called[users[row]]}"
         yield Found(title=timeline.reveal(row.description), about=timeline.reveal(about), link=link)
 
 
@@ -151,9 +154,11 @@ def _actions(request: HttpRequest, words: str) -> Iterable[Found]:
     met = staff.met(request.user)
     tenants = provider_side.list_tenants() if met is None else met
     ledger = reverse("admin:audit_executedagentaction_changelist")
-    for row in search.find_newest(words, tenants=tenants, limit=MOST):
+    rows = search.find_newest(words, tenants=tenants, limit=MOST)
+    names = people.find_names(rows)
+    for row in rows:
         _, sentence = say(row.action_type, row.status, row.payload)
-        who = row.on_behalf_of or row.actor_id
+        who = people.call_user(row.tenant_id, row.on_behalf_of, names) or people.who(row, names)
         about = " · ".join(filter(None, (who, timeline.moment(row.recorded_at))))
         yield Found(
             title=timeline.reveal(sentence),

@@ -137,7 +137,8 @@ class LedgerAdmin(LookOnly):
 
     @display(description="on behalf of")  # type: ignore[untyped-decorator]
     def for_whom(self, row: ExecutedAgentAction) -> str:
-        return timeline.reveal(people.call_user(row, row.on_behalf_of, self.names_of(row))) or "-"
+        found = people.call_user(row.tenant_id, row.on_behalf_of, self.names_of(row))
+        return timeline.reveal(found) or "-"
 
     def names_of(self, row: ExecutedAgentAction) -> people.Names:
         """What the page of the list has read with it."""

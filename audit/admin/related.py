@@ -64,8 +64,9 @@ def list_questions(phases: Sequence[Recorded], names: people.Names) -> list[dict
 
 def _name(row: Recorded, who: object, as_user: object, names: people.Names) -> str:
     """Who answered; a token answers for a user."""
-    by = people.call(row, str(who), names)
-    return reveal(f"{by} as {people.call_user(row, str(as_user), names)}" if as_user else by)
+    by = people.call(row.tenant_id, str(who), names)
+    user = people.call_user(row.tenant_id, str(as_user), names) if as_user else ""
+    return reveal(f"{by} as {user}" if user else by)
 
 
 def took(since: datetime, until: datetime) -> str:
@@ -122,7 +123,7 @@ def _find_erasures(tenant_id: UUID, gone: set[int]) -> Iterator[Erasure]:
             left -= named
             yield Erasure(
                 at=moment(row.recorded_at),
-                by=reveal(people.call(row, row.actor_id or row.actor_type, names)),
+                by=reveal(people.call(row.tenant_id, row.actor_id or row.actor_type, names)),
                 reason=reveal(str(row.payload.get("reason", ""))),
                 rows=tuple(sorted(named)),
                 row=row.id,

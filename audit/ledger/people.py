@@ -13,11 +13,13 @@ from uuid import UUID
 from audit.contracts import Recorded
 from audit.models import ExecutedAgentAction
 
-Names = Mapping[tuple[UUID, str], str]
+Principal = tuple[UUID | None, str]
+"""A principal in its organisation; None: in the whole installation."""
+Names = Mapping[Principal, str]
 """By organisation and principal: `user:…`, `token:…`, `operator:…`, `custom:…` for an agent that
 the organisation made. Who is not in it is gone, or was never known."""
 Row = ExecutedAgentAction | Recorded
-Find = Callable[[Collection[tuple[UUID, str]], UUID | None], Names]
+Find = Callable[[Collection[Principal], UUID | None], Names]
 Met = Callable[[Any], tuple[UUID, ...] | None]
 
 AGENTS = {"mcp": "over MCP"}  # whose ids are no words
@@ -47,10 +49,25 @@ def list_met(user: Any) -> tuple[UUID, ...] | None:
 def find_names(rows: Iterable[Row], *, first_of: UUID | None = None, user_id: str = "") -> Names:
     """The names of all whom these rows name, and of the first people of an organisation and one
     more. As many queries for many rows as for one."""
-    wanted = {(row.tenant_id, one) for row in rows for one in _principals(row) if ":" in one}
+    wanted: set[Principal] = {
+        (row.tenant_id, one) for row in rows for one in _principals(row) if ":" in one
+    }
     if first_of and user_id:
         wanted.add((first_of, f"{USER}{user_id}"))
     return _apps.find(wanted, first_of) if wanted or first_of else {}
+
+
+def name_each(wanted: Iterable[Principal]) -> Names:
+    """Each of these in words, for pages of other rows than the ledger's. As many queries for many
+    as for one."""
+    each = set(wanted)
+    asked = {one for one in each if ":" in one[1]}
+    names = _apps.find(asked, None) if asked else {}
+    return {(of, principal): call(of, principal, names) for of, principal in each}
+
+
+def name_one(of: UUID | None, principal: str) -> str:
+    return name_each([(of, principal)])[of, principal]
 
 
 def _principals(row: Row) -> Iterator[str]:
@@ -74,31 +91,31 @@ def offer(names: Names, tenant_id: UUID | None, chosen: str) -> list[tuple[str, 
 
 def who(row: Row, names: Names) -> str:
     """Who acted: an agent and who set it to work, a person, a token, or a part of Remit."""
-    by = call(row, row.actor_id, names)
+    by = call(row.tenant_id, row.actor_id, names)
     if row.actor_type == "agent":
         agent_id = row.agent_id or ("" if ":" in row.actor_id else row.actor_id)
-        agent = _call_agent(row, agent_id, names)
+        agent = _call_agent(row.tenant_id, agent_id, names)
         return agent if row.actor_id in ("", agent_id) else f"{agent}, {by}"
     if ":" not in row.actor_id:
         by = f"{row.actor_type} {by}".strip()
     return by[:1].upper() + by[1:]
 
 
-def _call_agent(row: Row, agent_id: str, names: Names) -> str:
+def _call_agent(of: UUID | None, agent_id: str, names: Names) -> str:
     if agent_id.startswith("custom:"):
-        name = names.get((row.tenant_id, agent_id), "")
+        name = names.get((of, agent_id), "")
         return f"Agent “{name}”" if name else "A deleted agent"
     return f"Agent {AGENTS.get(agent_id, agent_id.replace('_', ' '))}".strip()
 
 
-def call(row: Row, principal: str, names: Names) -> str:
-    """A principal in words; the id stands for a person who has no name."""
+def call(of: UUID | None, principal: str, names: Names) -> str:
+    """A principal of an organisation in words; the id stands for a person who has no name."""
     kind, _, id = principal.partition(":")
-    name = names.get((row.tenant_id, principal), "")
+    name = names.get((of, principal), "")
     if kind == "token" and id:
         return f"token “{name}”" if name else "a deleted token"
     if kind == "agent":
-        agent = _call_agent(row, id, names)
+        agent = _call_agent(of, id, names)
         return agent[:1].lower() + agent[1:]
     if not id:
         return principal.replace("_", " ")
@@ -109,8 +126,8 @@ def call(row: Row, principal: str, names: Names) -> str:
     return words.get(kind, f"{kind} ") + called
 
 
-def call_user(row: Row, id: str, names: Names) -> str:
-    return call(row, f"{USER}{id}", names) if id else ""
+def call_user(of: UUID, id: str, names: Names) -> str:
+    return call(of, f"{USER}{id}", names) if id else ""
 
 
 def with_id(words: str, id: str) -> str:

@@ -78,8 +78,9 @@ def whole(phases: Sequence[Recorded]) -> dict[str, str]:
 def step(phase: Recorded, names: Names) -> dict[str, Any]:
     """One phase as the timeline shows it. Text of strangers is plain text here."""
     as_user = str(phase.payload.get("as_user", ""))
-    for_whom, answered_for = (call_user(phase, id, names) for id in (phase.on_behalf_of, as_user))
-    approved_by = call(phase, phase.approved_by, names)
+    of = phase.tenant_id
+    for_whom, answered_for = (call_user(of, id, names) for id in (phase.on_behalf_of, as_user))
+    approved_by = call(of, phase.approved_by, names)
     decided = phase.payload.get("decision")
     sentence = decided.get("sentence", "") if isinstance(decided, dict) else ""
     return {

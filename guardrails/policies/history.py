@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from audit.contracts import Filters, Recorded
-from audit.ledger import selectors, timeline
+from audit.ledger import people, selectors, timeline
 from guardrails.actions import registry
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.facts.text import visible
@@ -33,6 +33,7 @@ KINDS = {
 }
 
 NAMES = {"external_id": "identity"}
+PEOPLE = ("added_by", "approved_by", "by", "decided_by", "lifted_by", "thrown_by")
 UNTOLD = ("id", "account_id", "organisation_id", "group_id", "digest")
 
 
@@ -76,7 +77,9 @@ def history(
     """One page of an organisation's changes of policy, or of one account's."""
     filters = Filters(tenant_id=organisation_id, account_id=account_id, action_type=ACTION_TYPE)
     found = selectors.actions(filters=filters, limit=PAGE, before=before)
-    return HistoryPage(changes=tuple(map(_changed, found.rows)), before=found.before)
+    names = people.name_each(one for row in found.rows for one in _principals(row))
+    changes = tuple(_changed(row, names) for row in found.rows)
+    return HistoryPage(changes=changes, before=found.before)
 
 
 def organisation_of(change: UUID) -> UUID | None:
@@ -89,12 +92,22 @@ def behind(change: UUID) -> UUID:
     return UUID(int=change.int + 1)
 
 
-def _changed(row: Recorded) -> Changed:
+def _principals(row: Recorded) -> Iterator[people.Principal]:
+    """Who made the change, and whom its values name."""
+    yield row.tenant_id, row.actor_id
+    for side in (row.payload.get("before"), row.payload.get("after")):
+        yield from ((row.tenant_id, str(side[name])) for name in PEOPLE if side and side.get(name))
+
+
+def _changed(row: Recorded, names: people.Names) -> Changed:
+    def call(raw: Any) -> str:
+        return visible(names[row.tenant_id, str(raw)]) if raw else as_text(raw)
+
     old, new = row.payload.get("before"), row.payload.get("after")
     kind = str(row.payload.get("kind", row.resource_type))
     return Changed(
         at=timeline.moment(row.occurred_at),
-        who=row.actor_id.replace("_", " ") if row.actor_type in timeline.PROGRAMS else row.actor_id,
+        who=call(row.actor_id),
         door=str(row.payload.get("door", "")).replace("_", " "),
         verb=name_change(old, new),
         kind=KINDS.get(kind, kind),
@@ -102,23 +115,27 @@ def _changed(row: Recorded) -> Changed:
         account_id=row.account_id,
         row=row.id,
         answers=row.parent_action_id,
-        fields=tuple(differences(old, new)),
+        fields=tuple(differences(old, new, call=call)),
     )
 
 
 def differences(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+    old: Mapping[str, Any] | None,
+    new: Mapping[str, Any] | None,
+    *,
+    call: Callable[[Any], str] | None = None,
 ) -> Iterator[FieldChange]:
     """What differs, field by field; ids and digests are left out, and empty fields of a new
-    row."""
+    row. `call` says who is meant where a value names somebody."""
+    words = WORDS | (dict.fromkeys(PEOPLE, call) if call else {})
     for name in dict.fromkeys([*(old or {}), *(new or {})]):
         before, after = (side.get(name) if side else None for side in (old, new))
         if before == after or name in UNTOLD or (old is None and after in (None, "", [])):
             continue
         yield FieldChange(
             name=NAMES.get(name, name.removesuffix("_id").replace("_", " ")),
-            before=None if old is None else WORDS.get(name, as_text)(before),
-            after=None if new is None else WORDS.get(name, as_text)(after),
+            before=None if old is None else words.get(name, as_text)(before),
+            after=None if new is None else words.get(name, as_text)(after),
         )
 
 
@@ -172,7 +189,7 @@ def as_text(value: Any) -> str:
     return visible(text)
 
 
-WORDS: Mapping[str, Callable[[Any], str]] = {
+WORDS: dict[str, Callable[[Any], str]] = {
     "action_type": _action,
     "actions": _actions,
     "approval_mode": _mode,

@@ -37,11 +37,14 @@ def label(user_id: str, name: str) -> str:
 
 
 def find_principals(
-    wanted: Collection[tuple[UUID, str]], *, first_of: UUID | None = None, and_first: int = 0
-) -> dict[tuple[UUID, str], str]:
+    wanted: Collection[tuple[UUID | None, str]],
+    *,
+    first_of: UUID | None = None,
+    and_first: int = 0,
+) -> dict[tuple[UUID | None, str], str]:
     """The names of these users (`user:…`), tokens (`token:…`) and members of staff (`operator:…`),
-    each in its organisation, and of one organisation's first so many users: the id itself of a
-    user who has none. Who is gone is not among them. One query."""
+    each in its organisation (members of staff also in none), and of one organisation's first so
+    many users: the id itself of a user who has none. Who is gone is not among them. One query."""
     of = {"organisation_id__in": {organisation_id for organisation_id, _ in wanted}}
     users = Account.objects.filter(**of, external_user_id__in=_ids("user", wanted))
     first = Account.objects.filter(organisation_id__in=[first_of] if first_of else [])
@@ -63,7 +66,7 @@ def find_principals(
     return {one: name for one, name in found.items() if one[0]} | members
 
 
-def _ids(kind: str, wanted: Iterable[tuple[UUID, str]]) -> set[str]:
+def _ids(kind: str, wanted: Iterable[tuple[UUID | None, str]]) -> set[str]:
     return {id for _, one in wanted for name, _, id in [one.partition(":")] if name == kind}
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.decorators import display
 
+from audit.ledger.people_admin import PeopleAdmin
 from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
 from guardrails.admin.base import WaitingRowAdmin
@@ -29,7 +30,7 @@ State = ChangeRequest.State
 
 
 @admin.register(ChangeRequest)
-class ChangeRequestAdmin(RowPage, WaitingRowAdmin):
+class ChangeRequestAdmin(PeopleAdmin, RowPage, WaitingRowAdmin):
     """What waits comes first, the longest wait on top. Nothing can be edited; people decide."""
 
     empty = (
@@ -49,6 +50,7 @@ class ChangeRequestAdmin(RowPage, WaitingRowAdmin):
         "decided_by",
     )
     list_display_links = ("since", "headline")
+    people = {"decided_by": "Decided by", "asked_by": "Asked by"}
     list_filter = (
         "state",
         "action_type",

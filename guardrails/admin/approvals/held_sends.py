@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.decorators import display
 
+from audit.ledger.people_admin import PeopleAdmin
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
 from guardrails.admin.base import WaitingRowAdmin
@@ -27,13 +28,14 @@ COLOURS = {
 
 
 @admin.register(HeldSend)
-class HeldSendAdmin(RowPage, WaitingRowAdmin):
+class HeldSendAdmin(PeopleAdmin, RowPage, WaitingRowAdmin):
     """What is held comes first, what is due soonest on top. Nothing can be edited."""
 
     empty = "What others would receive waits here for a moment, so that it can still be stopped."
 
     list_display = ("until_when", "headline", "about", "status", "account", "decided_by")
     list_display_links = ("until_when", "headline")
+    people = {"decided_by": "Decided by"}
     list_filter = ("state", "action_type", "organisation")
     list_select_related = ("account",)
     ordering = (

@@ -12,6 +12,8 @@ from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 
 from audit.contracts import Recorded
+from audit.ledger import people
+from audit.ledger.people_admin import PeopleAdmin
 from audit.ledger.selectors import recorded
 from audit.ledger.timeline import moment
 from guardrails.admin.base import ActionRowAdmin
@@ -23,12 +25,13 @@ from integrations.web.admin_pages import operator
 
 
 @admin.register(Undo)
-class UndoAdmin(ActionRowAdmin):
+class UndoAdmin(PeopleAdmin, ActionRowAdmin):
     """What people took back. Each action has a page from which it is undone."""
 
     empty = "What was undone by a person comes here, with what became of it."
 
     list_display = ("when", "headline", "about", "state", "outcome", "commanded_by", "account")
+    people = {"commanded_by": "Commanded by"}
     list_filter = ("organisation",)
     list_select_related = ("account",)
     search_fields = ("undone_action_id", "action_id")
@@ -95,6 +98,7 @@ def _page(phases: tuple[Recorded, ...]) -> dict[str, Any]:
         "can_be_undone": undo.can_be_undone(phases),
         "is_undone": row is not None and row.state in ("succeeded", "noop"),
         "row": row,
+        "by": visible(people.name_one(row.organisation_id, row.commanded_by)) if row else "",
         "when": moment(row.commanded_at) if row else "",
         "outcome": visible(row.outcome) if row else "",
         "ledger_link": f"{ledger}?q={last.action_id}",

@@ -18,9 +18,10 @@ from django.utils import timezone
 
 from audit.contracts import LEDGER_TENANT
 from audit.keeping import end, erasure, retention
-from audit.ledger import ids
+from audit.ledger import ids, people
 from audit.ledger.months import Month
 from audit.ledger.timeline import moment
+from audit.models import ExecutedAgentAction
 from guardrails.facts.text import visible
 from integrations.contracts.field_types import uuid_or_none
 from integrations.models import Organisation
@@ -135,20 +136,27 @@ def erase(request: HttpRequest, organisation: Organisation) -> str:
 
 
 def show_legal_holds(request: HttpRequest, organisation: Organisation) -> dict[str, Any]:
+    rows = erasure.list_legal_holds(organisation.id)
+    names = people.find_names(rows)
     held = [
         {
             "id": row.action_id,
             "row": row.id,
             "field": f"reason-{row.id}",
-            "whom": f"the rows of user {visible(row.on_behalf_of)}"
+            "whom": f"the rows of user {visible(_user(row, names))}"
             if row.on_behalf_of
             else "everything of the organisation",
             "since": moment(ids.moment(row.action_id)),
-            "by": visible(row.actor_id),
+            "by": visible(people.call(row.tenant_id, row.actor_id, names)),
         }
-        for row in erasure.list_legal_holds(organisation.id)
+        for row in rows
     ]
     return {"legal_holds": held}
+
+
+def _user(row: ExecutedAgentAction, names: people.Names) -> str:
+    called = people.call_user(row.tenant_id, row.on_behalf_of, names)
+    return people.with_id(called, row.on_behalf_of)
 
 
 def change_legal_hold(request: HttpRequest, organisation: Organisation) -> str:
@@ -178,6 +186,8 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
         LEDGER_TENANT: "rows about the ledger itself"
     }
     me = retention.name_person(operator(request))
+    proposals = retention.list_proposals(now=now)
+    by = people.name_each((None, one.actor_id) for one in proposals)
     context: dict[str, Any] = {
         "before": given,
         "keep": keep,
@@ -186,10 +196,10 @@ def show_retention(request: HttpRequest, organisation: Organisation) -> dict[str
             | {
                 "before": one.before,
                 "at": moment(one.at),
-                "by": visible(one.actor_id),
+                "by": visible(by[None, one.actor_id]),
                 "is_mine": retention.name_person(one.actor_id) == me,
             }
-            for one in retention.list_proposals(now=now)
+            for one in proposals
         ],
     }
     try:

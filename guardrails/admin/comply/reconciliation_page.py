@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.contracts import Recorded
+from audit.ledger import people
 from audit.ledger.selectors import about_ledger
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
@@ -48,12 +49,13 @@ def reconciliation_page(request: HttpRequest, context: dict[str, Any]) -> HttpRe
         else ()
     )
     page = rows.get_page(request.GET.get("page"))
+    names = people.find_names(one.looked_into for one in page if one.looked_into)
     context |= {
         "title": "Reconciliation",
         "organisations": organisations,
         "organisation": organisation,
         "page": page,
-        "incidents": [_incident(one) for one in page],
+        "incidents": [_incident(one, names) for one in page],
         "open": sum(one.looked_into is None for one in found),
         "runs": [_run(row) for row in runs],
         "may_look_into": request.user.has_perm(MAY_LOOK_INTO),
@@ -84,8 +86,9 @@ def _look_into(request: HttpRequest, organisation: Organisation) -> HttpResponse
     return redirect(f"{reverse('admin:guardrails_ledger_reconciliation')}?{chosen}")
 
 
-def _incident(one: incidents.Incident) -> dict[str, Any]:
+def _incident(one: incidents.Incident, names: people.Names) -> dict[str, Any]:
     row, payload = one.row, one.row.payload
+    last = one.looked_into
     change = payload.get("change")
     return {
         "id": row.action_id,
@@ -96,10 +99,10 @@ def _incident(one: incidents.Incident) -> dict[str, Any]:
         "found_at": moment(row.recorded_at),
         "facts": _facts(change),
         "about": row.parent_action_id,
-        "looked_into": one.looked_into is not None,
+        "looked_into": last is not None,
         "note": one.note,
-        "by": visible(one.looked_into.actor_id) if one.looked_into else "",
-        "noted_at": moment(one.looked_into.recorded_at) if one.looked_into else "",
+        "by": visible(people.call(last.tenant_id, last.actor_id, names)) if last else "",
+        "noted_at": moment(last.recorded_at) if last else "",
     }
 
 

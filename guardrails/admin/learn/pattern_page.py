@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import prefetch_related_objects
 
+from audit.ledger import people
 from audit.ledger.ids import uuid7
 from guardrails.actions import registry
 from guardrails.contracts import ActionRequest, Origin
@@ -71,7 +72,8 @@ class Trial:
 
 def context(pattern: LearnedPattern) -> dict[str, Any]:
     """The page's values. Asks the provider about the newest mail that the pattern fits."""
-    zone = ZoneInfo(pattern.account.time_zone)
+    account = pattern.account
+    zone = ZoneInfo(account.time_zone)
     found = list(pattern.evidence.all())
     sides = {side: [one for one in found if one.side == side] for side in ORDER}
     hits = pattern.hit_rows.all()[:MAX_LINES]
@@ -81,6 +83,7 @@ def context(pattern: LearnedPattern) -> dict[str, Any]:
         "headline": visible(pattern.name),
         "matches": list(_matches(pattern)),
         "proposed_by": pattern.get_proposed_by_display(),
+        "approved_by": visible(people.name_one(account.organisation_id, pattern.approved_by)),
         "from_mail": pattern.proposed_by == LearnedPattern.ProposedBy.MAIL,
         "example": visible(pattern.example_id),
         "said": visible(pattern.reason),

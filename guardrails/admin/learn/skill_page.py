@@ -9,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils import timezone
 
+from audit.ledger import people
 from guardrails.admin.policies.comparison import Line, compared
 from guardrails.facts.text import visible
 from guardrails.learn import skills
@@ -38,6 +39,7 @@ def context(skill: Skill, chosen: QueryDict) -> dict[str, Any]:
         "owner": f"Only for {skill.account}" if skill.account else "Shared by the organisation",
         "from_mail": skill.proposed_by == Skill.ProposedBy.MAIL,
         "origin": skill.get_proposed_by_display(),
+        "decided_by": visible(people.name_one(skill.organisation_id, skill.decided_by)),
         "said": visible(skill.reason),
         "versions": rows[:MAX_LINES],
         "old": old,

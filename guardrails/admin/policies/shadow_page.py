@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
+from audit.ledger import people
 from audit.ledger.timeline import moment
 from guardrails.admin.policies.account_page import address_of
 from guardrails.admin.policies.file_page import digest, may_apply
@@ -31,6 +32,7 @@ def shadow_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if found:
         context |= describe(found.replay) | {
             "since": moment(found.row.since),
+            "by": visible(people.name_one(account.organisation_id, found.row.by)),
             "shown": digest(found.changes),
         }
     context["title"] = "Policy in shadow"

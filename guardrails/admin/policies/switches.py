@@ -12,10 +12,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
+from audit.ledger import people
+from audit.ledger.people_admin import PeopleAdmin
 from audit.ledger.timeline import moment
 from guardrails.actions import registry
 from guardrails.admin.policies.trial import LASTS, chosen, describe
-from guardrails.approve.cards import named
 from guardrails.decide.snapshot import Switch
 from guardrails.execute import switches
 from guardrails.execute.switches import Scope
@@ -60,7 +61,7 @@ class Group:
 
 
 @admin.register(KillSwitch)
-class SwitchAdmin(ReadOnlyAdmin):
+class SwitchAdmin(PeopleAdmin, ReadOnlyAdmin):
     """The list is one page with every switch; a row is the history of one throw."""
 
     empty = (
@@ -70,6 +71,7 @@ class SwitchAdmin(ReadOnlyAdmin):
 
     list_display = ("thrown_at", "why", "thrown_by", "lifted_at", "lifted_by")
     list_select_related = ("organisation", "account")
+    people = {"thrown_by": "Thrown by", "lifted_by": "Lifted by"}
 
     def get_urls(self) -> list[URLPattern]:
         flip = self.admin_site.admin_view(self.flip_view)
@@ -195,13 +197,16 @@ def _scope(request: HttpRequest) -> Scope:
     )
 
 
-def _thrown(organisation: Organisation | None) -> list[KillSwitch]:
+def _thrown(organisation: Organisation | None) -> list[tuple[KillSwitch, str]]:
+    """Each switch of the organisation itself that is thrown, and who did it, in words."""
     rows = stopped.list_thrown(None if organisation is None else [organisation.id])
-    return list(rows.filter(organisation=organisation))
+    found = list(rows.filter(organisation=organisation))
+    words = people.name_each((row.organisation_id, row.thrown_by) for row in found)
+    return [(row, words[row.organisation_id, row.thrown_by]) for row in found]
 
 
 def _groups(organisation: Organisation, query: str) -> list[Group]:
-    """Every switch of one organisation, by what it stops: the whole first. Two queries."""
+    """Every switch of one organisation, by what it stops: the whole first. Three queries."""
     thrown = _thrown(organisation)
     key = organisation.id
     accounts = Account.objects.filter(organisation=organisation)
@@ -249,11 +254,13 @@ def _groups(organisation: Organisation, query: str) -> list[Group]:
     ]
 
 
-def _line(title: str, scope: Scope, thrown: list[KillSwitch], *, flippable: bool = True) -> Line:
+def _line(
+    title: str, scope: Scope, thrown: list[tuple[KillSwitch, str]], *, flippable: bool = True
+) -> Line:
     fields = vars(scope)
-    row = next(
-        (one for one in thrown if all(getattr(one, name) == fields[name] for name in fields)),
-        None,
+    row, by = next(
+        (one for one in thrown if all(getattr(one[0], name) == fields[name] for name in fields)),
+        (None, ""),
     )
     return Line(
         title=visible(title),
@@ -266,7 +273,7 @@ def _line(title: str, scope: Scope, thrown: list[KillSwitch], *, flippable: bool
         },
         thrown=row,
         since=moment(row.thrown_at) if row else "",
-        by=named(row.thrown_by) if row else "",
+        by=visible(by),
         why=visible(row.why) if row else "",
         flippable=flippable,
     )

@@ -231,7 +231,7 @@ def test_who_defined_and_changed_an_agent_is_in_the_history_of_policy(
 
     deleted, changed, made = history.history(organisation_id=organisation.id).changes
     assert {one.kind for one in (deleted, changed, made)} == {"custom agent"}
-    assert (made.who, made.door) == ("operator:admin", "admin")
+    assert (made.who, made.door) == ("operator admin", "admin")
     assert [(f.name, f.before, f.after) for f in changed.fields] == [
         ("sources", '["gmail"]', '["gmail", "jira"]')
     ]

@@ -58,7 +58,7 @@ def test_request_change_and_refusal_are_linked_in_the_ledger(office: Office) -> 
 
     page = history.history(organisation_id=office.organisation.id)
     (change,) = page.changes
-    assert (change.who, change.verb, change.kind) == (BY, "added", "allowed action")
+    assert (change.who, change.verb, change.kind) == ("operator olga", "added", "allowed action")
     assert change.answers == request.id
     asked, decided = recorded(request.id)
     assert (asked.parent_action_id, decided.parent_action_id) == (result.action_id,) * 2

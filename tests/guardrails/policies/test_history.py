@@ -26,7 +26,7 @@ def test_a_change_is_named_field_by_field(office: Office) -> None:
     rename(office, "News")
     (change,) = history.history(organisation_id=office.organisation.id).changes
     assert (change.verb, change.kind, change.door) == ("changed", "target", "admin")
-    assert (change.who, change.account_id) == ("operator:olga", office.mailbox.id)
+    assert (change.who, change.account_id) == ("operator olga", office.mailbox.id)
     assert change.fields == (FieldChange(name="name", before="FYI", after="News"),)
 
 

@@ -122,7 +122,7 @@ def test_one_button_approves_under_the_operators_name(office: Office, client: Cl
     assert "Approve this change" not in told
     row = AllowedAction.objects.get(account=office.mailbox)
     (change,) = history.history(organisation_id=office.organisation.id).changes
-    assert (row.action_type, row.approval_mode, change.who) == ("archive", "ask", "operator:olga")
+    assert (row.action_type, row.approval_mode, change.who) == ("archive", "ask", "operator olga")
     page = read_page(
         client, reverse("admin:guardrails_policy_history"), organisation=office.organisation.slug
     )

@@ -31,7 +31,7 @@ def test_one_button_undoes(office: Office, client: Client, done: ActionResult) -
     assert "<bdi>“&lt;b&gt;”</bdi>" in before
     assert "What that does: Put the mail back into the inbox." in before
     assert 'aria-label="Undo: Archive' in before
-    assert "operator:olga asked to undo it" in told
+    assert "Operator olga asked to undo it" in told
     assert "It was undone." in told
     assert 'aria-label="Undo: Archive' not in told
     assert "“&lt;b&gt;”" in listed

@@ -28,7 +28,7 @@ def organisation() -> Organisation:
 
 
 def author_of(client: Client) -> str:
-    return f"operator:{User.objects.get(pk=client.session['_auth_user_id']).username}"
+    return f"operator {User.objects.get(pk=client.session['_auth_user_id']).username}"
 
 
 def test_an_entered_person_is_policy_and_is_found_by_every_spelling(

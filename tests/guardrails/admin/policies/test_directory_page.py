@@ -61,7 +61,7 @@ def test_a_file_is_shown_in_words_and_applied_at_one_button(client: Client, offi
         ("zoe@company.com", "Zoë Müller", False, "operator"),
     ]
     who = {one.who for one in history(organisation_id=office.organisation.pk).changes}
-    assert who == {f"operator:{User.objects.get(pk=client.session['_auth_user_id']).username}"}
+    assert who == {f"operator {User.objects.get(pk=client.session['_auth_user_id']).username}"}
 
 
 def test_a_wrong_line_is_named_and_nothing_is_changed(client: Client, office: Office) -> None:
