@@ -25,13 +25,13 @@ from agents.api.conversation_shapes import (
 from agents.api.shapes import (
     ChatRequest,
     ChatResponse,
-    StatusResponse,
     StreamStarted,
     TaskRequest,
     TaskResponse,
     TurnStream,
     decisions_in,
 )
+from agents.api.status_shapes import StatusResponse
 from agents.models import Conversation, Turn
 from agents.turns import opening, turns, waiting
 from agents.turns.responses import build_response, build_task
