@@ -15,14 +15,18 @@ NAME, CABLE = f"remit{os.getpid() % 100_000}", f"rm{os.getpid() % 100_000}"
 HERE, THERE = "10.213.0.1", "10.213.0.2"
 
 
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)
+def _ip(*words: str) -> str:
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout
 
 
 @contextmanager
 def second_node() -> Iterator[tuple[str, ...]]:
     """The words before a command that runs there. This side is HERE to it. Raises OSError or
-    CalledProcessError where there can be none."""
+    CalledProcessError where there can be none, SystemExit where a killed run left its own: the new
+    one could not be reached then, and nothing would say so."""
+    if left := _ip("-br", "addr", "show", "to", HERE).split():
+        name = f"remit{left[0].partition('@')[0].removeprefix('rm')}"
+        raise SystemExit(f"An earlier run was killed. Remove what it left: ip netns del {name}")
     _ip("netns", "add", NAME)
     try:
         _ip("link", "add", CABLE, "type", "veth", "peer", "name", "eth0", "netns", NAME)
