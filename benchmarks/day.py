@@ -310,6 +310,9 @@ def main() -> int:
             "memory": held,
         }
         wrong = findings(office, traffic.arrived)
+        wrong["answered_500"] = {
+            what: times for what, times in traffic.counts.items() if what.endswith(" 500")
+        }
     print(json.dumps(found | {"wrong": wrong}))
     return 1 if any(wrong.values()) else 0
 

@@ -22,12 +22,15 @@ DATABASE_AWAY = Trouble("database_away", "The database does not answer now. Come
 
 
 def describe(error: Exception) -> Trouble | None:
-    """None for an error that trying again does not mend: somebody's mistake."""
-    if not isinstance(error, DatabaseError | InterfaceError):
+    """None for an error that trying again does not mend: somebody's mistake. What was raised from
+    an error of the database, as the ledger does, is that error."""
+    of_database = DatabaseError | InterfaceError
+    found = error if isinstance(error, of_database) else error.__cause__
+    if not isinstance(found, of_database):
         return None
-    state = getattr(error.__cause__, "sqlstate", None)
+    state = getattr(found.__cause__, "sqlstate", None)
     if state == DISK_FULL:
         return STORAGE_FULL
-    if isinstance(error, OperationalError | InterfaceError) or state == READ_ONLY:
+    if isinstance(found, OperationalError | InterfaceError) or state == READ_ONLY:
         return DATABASE_AWAY
     return None

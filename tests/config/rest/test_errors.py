@@ -44,6 +44,25 @@ def test_what_cannot_be_stored_now_hears_to_come_again(client: Client) -> None:
     assert chat(client, token) == (202, "", "")
 
 
+@pytest.mark.parametrize(
+    ("state", "heard"),
+    [("53100", (503, "storage_full", "60")), ("57P01", (503, "database_away", "10"))],
+)
+def test_an_export_that_cannot_be_recorded_now_hears_to_come_again(
+    client: Client, state: str, heard: tuple[int, str, str]
+) -> None:
+    organisation = Organisation.objects.create(slug="default", name="Default")
+    token = ServiceToken.issue(organisation=organisation, name="siem", scopes=["audit:read"])[1]
+
+    with failing_with("audit_action", state):
+        answer = client.get(
+            "/api/v1/ledger/export?format=csv", headers={"Authorization": f"Bearer {token}"}
+        )
+
+    said = answer.json()["error"]["code"], answer.headers["Retry-After"]
+    assert (answer.status_code, *said) == heard
+
+
 def test_a_page_says_too_that_nothing_can_be_stored_now() -> None:
     """Without a session no page opens: logging in is the first that cannot be stored."""
     User.objects.create_user("olga", password="a long password")
