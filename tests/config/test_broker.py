@@ -1,9 +1,12 @@
+import gc
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -19,15 +22,18 @@ from pytest_django import DjangoAssertNumQueries
 
 from agents import tasks
 from agents.inbound import claims
+from audit import tasks as audit_tasks
 from config.broker import Broker, Task
 from config.local import state
 from integrations.models import Outage
+from knowledge import tasks as knowledge_tasks
 from tests.agents.inbound.test_claims import arrive
 from tests.database import unpooled
 from tests.knowledge.office import account
 from tests.program import own_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
+WITH_TASKS = (audit_tasks, knowledge_tasks, tasks)
 
 
 @pytest.fixture
@@ -236,12 +242,10 @@ def test_a_task_is_given_out_again_only_after_all_before_it_had_their_time() -> 
     assert cluster["retry"] > cluster["timeout"] * rounds
 
 
-@pytest.mark.slow
-def test_a_real_cluster_runs_a_task_once_and_forgets_it(tmp_path: Path) -> None:
-    folder = tmp_path / "made by the task"
-    async_task("os.mkdir", str(folder))
+@contextmanager
+def real_cluster(log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """One on the database of this test. At the end its queue is empty, and it is to stop."""
     environment = os.environ | own_database() | {"REMIT_PROCESS": "cluster"}
-    log = tmp_path / "cluster.log"
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -252,12 +256,42 @@ def test_a_real_cluster_runs_a_task_once_and_forgets_it(tmp_path: Path) -> None:
             stderr=output,
         ) as cluster,
     ):
-        deadline = time.monotonic() + 60
-        while OrmQ.objects.exists():
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
-        cluster.terminate()
+        try:
+            yield cluster
+            deadline = time.monotonic() + 60
+            while OrmQ.objects.exists():
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.05)
+        finally:
+            cluster.terminate()
+
+
+@pytest.mark.slow
+def test_a_real_cluster_runs_a_task_once_and_forgets_it(tmp_path: Path) -> None:
+    folder, log = tmp_path / "made by the task", tmp_path / "cluster.log"
+    async_task("os.mkdir", str(folder))
+    with real_cluster(log) as cluster:
+        pass
 
     assert folder.exists()
     assert "Failed" not in log.read_text()
     assert cluster.returncode == 0
+
+
+def write_collected(file: str) -> None:
+    """A task: which modules with tasks its worker's garbage collector looks through."""
+    looked_through = {id(one) for one in gc.get_objects()}
+    found = [module.__name__ for module in WITH_TASKS if id(vars(module)) in looked_through]
+    Path(file).write_text(json.dumps(found), encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_garbage_collector_of_a_worker_leaves_out_what_was_loaded_before(
+    tmp_path: Path,
+) -> None:
+    file, log = tmp_path / "collected.json", tmp_path / "cluster.log"
+    async_task(write_collected, str(file))
+    with real_cluster(log):
+        pass
+
+    assert json.loads(file.read_text()) == [], log.read_text()
