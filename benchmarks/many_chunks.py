@@ -8,6 +8,7 @@ number of chunks, so that chunks are as much alike among a million as among ten 
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ LOAD = f"""
 CREATE TEMP TABLE fresh AS
 SELECT chunk.n, md5('item ' || chunk.n)::uuid AS item_id, owner.id AS account_id,
        topic.text AS title, one.text || '. ' || two.text || '.' AS text, {DAY} AS at,
-       l2_normalize(topic.vector + one.vector + two.vector) AS vector
+       l2_normalize(topic.vector + one.vector + two.vector) AS vector, owner.in_graph
 FROM bench_chunk chunk
 JOIN bench_owner owner ON owner.n = chunk.owner
 JOIN bench_part topic ON topic.n = chunk.topic
@@ -35,8 +36,8 @@ SELECT item_id, account_id, 'gmail', n::text, 'email', title, '', text, '', '', 
 FROM fresh;
 INSERT INTO knowledge_chunk (id, item_id, position, text, digest)
 SELECT n, item_id, 0, text, md5(text) FROM fresh;
-INSERT INTO knowledge_chunkvector (id, chunk_id, item_id, account_id, model, vector)
-SELECT n, n, item_id, account_id, %(model)s, vector FROM fresh;
+INSERT INTO knowledge_chunkvector (id, chunk_id, item_id, account_id, model, vector, in_graph)
+SELECT n, n, item_id, account_id, %(model)s, vector, in_graph FROM fresh;
 DROP TABLE fresh;
 """  # a constant
 
@@ -77,7 +78,7 @@ def parts(size: int, chance: random.Random) -> list[str]:
     texts += [some(14) for _ in range(2 * size // OF_A_SENTENCE)]
     query("DROP TABLE IF EXISTS bench_part, bench_owner, bench_chunk")
     query("CREATE TABLE bench_part (n int PRIMARY KEY, text text, vector halfvec(384))")
-    query("CREATE TABLE bench_owner (n int PRIMARY KEY, id uuid)")
+    query("CREATE TABLE bench_owner (n int PRIMARY KEY, id uuid, in_graph bool)")
     query("CREATE TABLE bench_chunk (n int, owner int, topic int, one int, two int)")
     copy(
         "bench_part",
@@ -102,10 +103,15 @@ def without_indexes() -> Iterator[None]:
         query(definition)
 
 
-def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
-    """Chunks of this many accounts; the biggest, the middle and the smallest account."""
+def fill(size: int, accounts: int, chance: random.Random, *, with_graph: bool = True) -> list[Any]:
+    """Chunks of this many accounts; the biggest, the middle and the smallest account.
+
+    Those of large accounts are in the graph, which a million take the best part of an hour to
+    build; or, as long as no task has run, in none.
+    """
     from integrations.models import Account, Organisation
-    from knowledge.models import Item
+    from knowledge.models import Item, LargeAccount
+    from knowledge.search.queries import EXACT_VECTORS
 
     query(f"TRUNCATE {Item._meta.db_table}, bench_owner, bench_chunk CASCADE")
     organisation = Organisation.objects.create(slug=f"company-{size}-{accounts}", name="Company")
@@ -119,7 +125,9 @@ def fill(size: int, accounts: int, chance: random.Random) -> list[Any]:
     shares = [1 / (n + 1) for n in range(accounts)]
     whose = list(range(min(accounts, size)))  # everybody has something
     whose += chance.choices(range(accounts), shares, k=size - len(whose))
-    copy("bench_owner", ((n, owner.id) for n, owner in enumerate(owners)))
+    large = {n for n, count in Counter(whose).items() if with_graph and count > EXACT_VECTORS}
+    LargeAccount.objects.bulk_create(LargeAccount(account_id=owners[n].id) for n in large)
+    copy("bench_owner", ((n, owner.id, n in large) for n, owner in enumerate(owners)))
     topics, sentences = size // OF_A_TOPIC, 2 * size // OF_A_SENTENCE
     sentence = range(topics, topics + sentences)
     copy(

@@ -3,9 +3,10 @@
     make bench NAME=retrieval
 
 10,000 and 100,000 chunks, each in 1, 100 and 10,000 accounts; CHUNKS="1000000" adds or names
-other sizes, ACCOUNTS="1 100" other numbers. Accounts are of very different sizes (the n-th has
-1/n of the first), so in every cell questions are put to the biggest, the middle and the
-smallest one, a third each.
+other sizes, ACCOUNTS="1 100" other numbers. ONLY="writing" measures no searches: then no graph is
+built, which takes the best part of an hour for a million chunks and which storing does not touch.
+Accounts are of very different sizes (the n-th has 1/n of the first), so in every cell questions are
+put to the biggest, the middle and the smallest one, a third each.
 
 Vectors are what the offline embedding model (384 dimensions) makes of texts: a chunk is of
 one topic and two sentences, of words as frequent as words are that say something (Zipf, without
@@ -23,7 +24,8 @@ Reported for each cell, all from the same run:
 - to_halves: against two plain statements, the nearest vectors and the best words, that fuse,
   count and read nothing; the price of all the rest
 - items a second through `knowledge.ingest.ingest.ingest`, the model's answer being given, and
-  against bare inserts of the same rows, in turns, all indexes living
+  against bare inserts of the same rows, in turns, all indexes living; and what one costs of CPU,
+  the server's and ours together
 
 The last line is JSON. A database of its own is made, and removed at the end.
 """
@@ -41,7 +43,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.database import own_database  # after the path
+from benchmarks.database import on_cpu, own_database  # after the path
 from benchmarks.many_chunks import fill, model, parts, query
 
 SIZES = (10_000, 100_000)
@@ -56,9 +58,11 @@ ORDER BY (vector <=> %(vector)s::halfvec) + 0, item_id LIMIT 10
 """
 NEAREST = """
 SELECT item_id, vector <=> %(vector)s::halfvec FROM knowledge_chunkvector
-WHERE account_id = %(account)s AND model = %(model)s
-ORDER BY (vector <=> %(vector)s::halfvec){exact} LIMIT 100
+WHERE account_id = %(account)s AND model = %(model)s {exactly}
+LIMIT 100
 """
+FROM_GRAPH = "AND in_graph ORDER BY vector <=> %(vector)s::halfvec"
+EXACTLY = "ORDER BY (vector <=> %(vector)s::halfvec) + 0"
 BEST_WORDS = """
 SELECT id, ts_rank(search, to_tsquery('simple', %(any_term)s), 1) AS rank FROM (
     SELECT id, search FROM knowledge_item
@@ -130,11 +134,9 @@ def bare(statements: Sequence[tuple[str, Any]]) -> Callable[[], None]:
 
 
 def halves(account: Any, text: str, vector: list[float]) -> list[tuple[str, Any]]:
-    from knowledge.search.queries import EXACT_VECTORS
+    from knowledge.models import LargeAccount
 
-    [(size,)] = query(
-        "SELECT count(*) FROM knowledge_chunkvector WHERE account_id = %s", [account.id]
-    )
+    large = LargeAccount.objects.filter(account_id=account.id).exists()
     values = {
         "account": account.id,
         "model": model(),
@@ -142,7 +144,7 @@ def halves(account: Any, text: str, vector: list[float]) -> list[tuple[str, Any]
         "any_term": " | ".join(dict.fromkeys(text.split())),
     }
     settle = "SELECT set_config('hnsw.ef_search', '400', true)"
-    nearest = NEAREST.format(exact=" + 0" if size <= EXACT_VECTORS else "")
+    nearest = NEAREST.format(exactly=FROM_GRAPH if large else EXACTLY)
     return [(settle, None), (nearest, values), (BEST_WORDS, values)]
 
 
@@ -199,6 +201,7 @@ def searching(accounts: Sequence[Any], chance: random.Random) -> dict[str, Any]:
 
 def writing(account: Any, texts: Sequence[str], chance: random.Random) -> dict[str, float]:
     """New items through the product, and the same rows through bare inserts, in turns."""
+    from django.db import connection
     from django.utils import timezone
 
     from integrations.contracts import Email
@@ -206,7 +209,9 @@ def writing(account: Any, texts: Sequence[str], chance: random.Random) -> dict[s
     from knowledge.ingest.ingest import ingest
     from sandbox.offline_model import vectors
 
-    ours, plain = 0.0, 0.0
+    ours, plain, cpu = 0.0, 0.0, 0.0
+    connection.ensure_connection()
+    server = connection.connection.info.backend_pid
     answer = {"summary": "", "entities": []}
     for number in range(WRITES):
         topic, one, two = (chance.choice(texts) for _ in range(3))
@@ -221,18 +226,20 @@ def writing(account: Any, texts: Sequence[str], chance: random.Random) -> dict[s
                 "date": timezone.now(),
             }
         )
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), on_cpu(server) + time.process_time()
         with (
             mock.patch.object(llm, "complete_json", return_value=answer),
             mock.patch.object(llm, "embed", return_value=[vector]),
         ):
             ingest(account=account, source_id=mail.id, item=mail, now=timezone.now())
         between = time.perf_counter()
+        cpu += on_cpu(server) + time.process_time() - used
         insert(account, topic, text, json.dumps(vector), number)
         ours += between - begun
         plain += time.perf_counter() - between
     return {
         "writes_a_second": round(WRITES / ours, 1),
+        "write_cpu_ms": round(cpu / WRITES * 1000, 2),
         "writes_to_bare": round(ours / plain, 2),
     }
 
@@ -264,18 +271,20 @@ def numbers(name: str, default: Sequence[int]) -> list[int]:
 
 
 def measure() -> dict[str, Any]:
-    chance = random.Random(5)
+    chance, searches = random.Random(5), os.environ.get("ONLY") != "writing"
     cells: dict[str, Any] = {}
     for size in numbers("CHUNKS", SIZES):
         texts = parts(size, chance)
         for count in numbers("ACCOUNTS", ACCOUNTS):
             begun = time.perf_counter()
-            accounts = fill(size, count, chance)
-            filled = {"filled_s": round(time.perf_counter() - begun)}
-            cell = searching(accounts, chance)
-            cell |= writing(accounts[0], texts, chance) | filled
+            accounts = fill(size, count, chance, with_graph=searches)
+            cell: dict[str, Any] = {"filled_s": round(time.perf_counter() - begun)}
+            cell |= searching(accounts, chance) if searches else {}
+            cell |= writing(accounts[0], texts, chance)
             cells[f"{size}/{count}"] = cell
             print(f"{size:9,} chunks, {count:6,} accounts: {cell}", flush=True)
+    if not searches:
+        return {"cells": cells}
     return {
         "cells": cells,
         "least_recall": min(cell["recall"] for cell in cells.values()),

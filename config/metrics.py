@@ -29,6 +29,7 @@ from config import health
 from guardrails.models import Approval, ChangeRequest, HeldSend
 from integrations.models import Credential, Delivery, ModelCall, Outage
 from knowledge.models import SyncFailure
+from knowledge.search import graph
 
 RECENT = timedelta(hours=1)
 # An attempt is settled within seconds; what is still open then waits for a provider or a person.
@@ -138,6 +139,11 @@ class Remit(Collector):
             "remit_accounts_signed_out",
             "People's own accounts whose server refused the sign-in: somebody must sign in again.",
             value=Credential.objects.filter(state=Credential.State.SIGN_IN).count(),
+        )
+        yield GaugeMetricFamily(
+            "remit_vectors_waiting",
+            "Vectors of large accounts that wait for the graph; searches compare them one by one.",
+            value=graph.count_waiting(),
         )
 
     def _recent(self) -> Iterator[Metric]:

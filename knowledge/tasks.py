@@ -15,6 +15,7 @@ from integrations.models import Account
 from integrations.ports.registry import SYNCED
 from knowledge.ingest import embedding_models, indexing, occurrences
 from knowledge.models import SyncSource
+from knowledge.search import graph
 from knowledge.sync import (
     callbacks,
     claims as sync_claims,
@@ -125,6 +126,8 @@ def sweep(*, now: datetime) -> None:
         async_task(reembed)
     if indexing.is_behind():
         async_task(index_again)
+    if graph.is_behind():
+        async_task(move_into_graph)
 
 
 def index_again() -> None:
@@ -132,6 +135,19 @@ def index_again() -> None:
     later sweep goes on."""
     until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
     while indexing.index_again() and timezone.now() < until:
+        pass
+
+
+def mark_large_accounts() -> None:
+    """Note the accounts that have become large. It counts their vectors: run it every hour."""
+    graph.mark_large()
+
+
+def move_into_graph() -> None:
+    """Put vectors of large accounts into the graph, for a share of a task's time; a later sweep
+    goes on. Only one process is at it at a time, so the others do other tasks."""
+    until = timezone.now() + timedelta(seconds=settings.TASK_TIMEOUT_SECONDS / 5)
+    while graph.move() and timezone.now() < until:
         pass
 
 

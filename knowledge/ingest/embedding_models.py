@@ -133,7 +133,7 @@ def find_stored_size() -> int | None:
 def resize(size: int, *, now: datetime) -> None:
     """Make room for vectors of another size. Those of the present size go, and searches go by
     words until every passage has one of the wanted model: fill it next."""
-    index = next(one for one in ChunkVector._meta.indexes if one.name == "chunk_vector_graph")
+    index = next(one for one in ChunkVector._meta.indexes if one.name == "chunk_vector_in_graph")
     with transaction.atomic(), connection.schema_editor() as editor:
         EmbeddingModel.objects.all().delete()
         with connection.cursor() as cursor:

@@ -153,31 +153,49 @@ class Chunk(models.Model):
 
 
 class ChunkVector(models.Model):
-    """The vector of one passage by one embedding model. Narrow on purpose."""
+    """The vector of one passage by one embedding model. Narrow on purpose.
+
+    It is stored outside of the graph, which costs most of what storing an item does; that of a
+    large account follows (`knowledge.ingest.graph`).
+    """
 
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="vectors", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     model = models.CharField(max_length=100)
     vector = HalfVectorField(dimensions=settings.EMBEDDING_DIMENSIONS)
+    in_graph = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chunk", "model"], name="chunk_vector_once")]
         indexes = [
-            models.Index(fields=["account", "model"], name="chunk_vector_account"),
+            models.Index(fields=["account", "model", "in_graph"], name="chunk_vector_owner"),
             models.Index(fields=["item"], name="chunk_vector_item"),
             # With 16 and 64, pgvector's defaults, a million vectors had a recall of 0.87.
             HnswIndex(
                 fields=["vector"],
-                name="chunk_vector_graph",
+                name="chunk_vector_in_graph",
                 m=24,
                 ef_construction=128,
                 opclasses=["halfvec_cosine_ops"],
+                condition=models.Q(in_graph=True),
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.chunk_id} by {self.model}"
+
+
+class LargeAccount(models.Model):
+    """An account with more vectors than searches compare one by one: it is searched through the
+    graph, and stays so. Of any other account every vector is compared, in the graph or not."""
+
+    account = models.OneToOneField(
+        Account, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return str(self.account_id)
 
 
 class EmbeddingModel(models.Model):

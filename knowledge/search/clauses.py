@@ -157,33 +157,35 @@ ITEMS_AMONG_MANY = """
         ORDER BY id, every DESC
     )
 """
-# Where there are few vectors, or filters leave few items, every one is compared (`+ 0` keeps
-# the index out); else the index answers. The planner chooses wrongly between the two ways,
-# and an index scan that filters throws most of what it finds away: so the statement decides.
-# Items are looked at only where a filter is about them: joining them costs as much as comparing.
+# Of a large account the graph answers for what it holds; what is not in it yet is compared, one by
+# one, as is every vector of the other accounts. Where filters leave few items, all is compared: an
+# index scan that filters throws most of what it finds away. The planner chooses wrongly between the
+# two ways, so the statement decides (`+ 0` keeps the graph out). Items are looked at only where a
+# filter is about them: joining them costs as much as comparing.
 PASSAGES_AMONG_MANY = """
-    path AS MATERIALIZED (
-        SELECT (SELECT count(*) FROM (
-                    SELECT FROM knowledge_chunkvector
-                    WHERE account_id = ANY(%(accounts)s::uuid[]) AND model = %(model)s
-                    LIMIT %(exact_vectors)s + 1) few) <= %(exact_vectors)s
-            {or_few_items} AS is_exact
-    ),
     passages AS (
-        (SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
-         FROM {vectors} AND (SELECT is_exact FROM path)
-         ORDER BY distance LIMIT %(candidates)s)
-        UNION ALL
-        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
-         FROM {vectors} AND NOT (SELECT is_exact FROM path)
-         ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
+        SELECT * FROM ({branches}) near ORDER BY distance, chunk_id LIMIT %(candidates)s
     )
 """
-OR_FEW_ITEMS = """
-            OR (SELECT count(*) FROM (
-                    SELECT FROM eligible LIMIT %(exact_items)s + 1) few) <= %(exact_items)s"""
+COMPARED = """
+        (SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
+         FROM {vectors} {which} ORDER BY distance LIMIT %(candidates)s)
+"""
+FROM_GRAPH = """
+        (SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
+         FROM {vectors} {unless_few} AND v.in_graph
+         ORDER BY v.vector <=> %(vector)s::halfvec LIMIT %(candidates)s)
+"""
+FEW_ITEMS = """
+    few AS MATERIALIZED (
+        SELECT count(*) <= %(exact_items)s AS are_left
+        FROM (SELECT FROM eligible LIMIT %(exact_items)s + 1) counted
+    )
+"""
+IF_FEW, UNLESS_FEW = "AND (SELECT are_left FROM few)", "AND NOT (SELECT are_left FROM few)"
+NOT_IN_GRAPH = "AND NOT v.in_graph"
 VECTORS = """knowledge_chunkvector v {of_items}
-         WHERE v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
+         WHERE v.account_id = ANY(%({owners})s::uuid[]) AND v.model = %(model)s
            AND NOT v.item_id = ANY(%(excluded)s::uuid[]) AND %(vector)s::halfvec IS NOT NULL"""
 
 # Candidates by words (all of them; if too few, any of them), by exact identifier and by

@@ -18,10 +18,10 @@ from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
 from knowledge.ingest import embedding_models, write_counts
 from knowledge.models import Item
-from knowledge.search import cache, newest, statements
+from knowledge.search import cache, graph, newest, statements
 from knowledge.search.queries import Query, build_parameters, name_values, parse_query
 from knowledge.search.selection import MOST_ITEMS, put_best_first
-from knowledge.search.statements import Shape
+from knowledge.search.statements import Graph, Shape
 from knowledge.text.highlights import snippet
 
 log = logging.getLogger(__name__)
@@ -94,6 +94,7 @@ def search(
         if before is None and are_few:
             cursor.execute(statements.render_among_few(shape), values)
         elif before is None:
+            values |= graph.divide(request.account_ids, cursor=cursor)
             are_large = counts.number >= newest.LARGE_WRITES
             statement = _among_many(shape, query, values, are_large=are_large)
             cursor.execute(statement, name_values(values))
@@ -194,7 +195,14 @@ def _among_many(shape: Shape, query: Query, values: Mapping[str, Any], *, are_la
         words=len(query.searched),
         choosing=query.candidate_words,
         are_large=are_large,
+        graph=_graph(values),
     )
+
+
+def _graph(values: Mapping[str, Any]) -> Graph:
+    if not values["large"]:
+        return "none"
+    return "some" if values["compared"] else "all"
 
 
 def _embedded(

@@ -11,11 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Literal
 
 from knowledge.ingest.write_counts import COUNTED_ITEMS
 from knowledge.search import clauses, newest
 
 FEW_ITEMS = COUNTED_ITEMS - 1
+Graph = Literal["none", "some", "all"]  # of the accounts asked for are searched through it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +48,17 @@ def render_among_few(shape: Shape) -> str:
 
 @cache
 def render_among_many(
-    shape: Shape, *, accounts: int, words: int, choosing: tuple[int, ...], are_large: bool
+    shape: Shape,
+    *,
+    accounts: int,
+    words: int,
+    choosing: tuple[int, ...],
+    are_large: bool,
+    graph: Graph,
 ) -> str:
     """The statement that finds items of so many accounts by so many words, of which those at
-    the places `choosing` choose the items that are looked at."""
+    the places `choosing` choose the items that are looked at. The graph answers for the accounts
+    in `large`, for `some` or all of those that are asked for; `compared` are the others."""
     narrowed = _narrowed(shape)
     find = partial(newest.render, accounts=accounts, narrowed=narrowed, are_large=are_large)
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
@@ -63,15 +72,7 @@ def render_among_many(
     )
     if are_large:
         items = ",".join([*newest.render_samples(accounts), items])
-    of_items, or_few_items = (
-        ("JOIN eligible i ON i.id = v.item_id", clauses.OR_FEW_ITEMS)
-        if shape.is_narrowed
-        else ("", "")
-    )
-    vectors = clauses.VECTORS.format(of_items=of_items)
-    return _search(
-        shape, items, clauses.PASSAGES_AMONG_MANY.format(vectors=vectors, or_few_items=or_few_items)
-    )
+    return _search(shape, items, _passages(shape, graph))
 
 
 @cache
@@ -85,6 +86,29 @@ def render_found_before(shape: Shape) -> str:
     passage = """
         SELECT c.id, c.text FROM knowledge_chunk c WHERE c.id = f.chunk_id AND c.item_id = f.id"""
     return _read(shape, [_words(shape.languages), found], passage)
+
+
+def _passages(shape: Shape, graph: Graph) -> str:
+    of_items = "JOIN eligible i ON i.id = v.item_id" if shape.is_narrowed else ""
+    compared, large = (
+        clauses.VECTORS.format(owners=owners, of_items=of_items) for owners in ("compared", "large")
+    )
+    unless_few = clauses.UNLESS_FEW if shape.is_narrowed else ""
+    waiting = f"{unless_few} {clauses.NOT_IN_GRAPH}"
+    branches = [clauses.COMPARED.format(vectors=compared, which="")] if graph != "all" else []
+    if graph != "none":
+        branches += [
+            clauses.COMPARED.format(vectors=large, which=waiting),
+            clauses.FROM_GRAPH.format(vectors=large, unless_few=unless_few),
+        ]
+    if graph == "none" or not shape.is_narrowed:
+        return _united(branches)
+    branches += [clauses.COMPARED.format(vectors=large, which=clauses.IF_FEW)]
+    return f"{clauses.FEW_ITEMS}, {_united(branches)}"
+
+
+def _united(branches: Sequence[str]) -> str:
+    return clauses.PASSAGES_AMONG_MANY.format(branches=" UNION ALL ".join(branches))
 
 
 def _search(shape: Shape, items: str, passages: str) -> str:

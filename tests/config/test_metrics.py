@@ -10,9 +10,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from audit.ledger.ledger import append
 from integrations.models import Account, Credential, Delivery, ModelCall, Organisation, Outage
+from knowledge.models import LargeAccount
 from tests.agents.waiting import turn_of
 from tests.audit.entries import entry
 from tests.config.test_health import gone
+from tests.knowledge.answers import READER, summarised
+from tests.knowledge.office import email, take
+from tests.model_server import scripted_model
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"])
 TOKEN = "read-the-metrics"
@@ -56,7 +60,9 @@ def test_without_a_token_of_its_own_nobody_finds_anything(client: Client, settin
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
 
 
-def test_what_waits_is_counted_with_the_oldest(client: Client, organisation: Organisation) -> None:
+def test_what_waits_is_counted_with_the_oldest(
+    client: Client, organisation: Organisation, settings: object
+) -> None:
     before = read(client)
     account = Account.objects.create(
         organisation=organisation, external_user_id="maya", source="gmail"
@@ -87,12 +93,16 @@ def test_what_waits_is_counted_with_the_oldest(client: Client, organisation: Org
     Credential.objects.create(
         account=account, user_name="maya", sealed=b"", key_id="k", state="sign_in"
     )
+    with scripted_model(settings, {READER: summarised}):
+        take(account.ref(), email())
+    LargeAccount.objects.create(account=account)
     after = read(client)
 
     def gained(name: str, label: str = "") -> float:
         return after[name, label] - before.get((name, label), 0)
 
     assert gained("remit_waiting", "delivery") == 2
+    assert gained("remit_vectors_waiting") == 1
     assert after["remit_oldest_wait_seconds", "delivery"] >= 90 * 60
     assert gained("remit_dead_letters", "delivery") == 1
     assert gained("remit_deliveries_last_hour", "queued") == 1

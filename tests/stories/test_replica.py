@@ -149,7 +149,7 @@ def test_only_what_is_listed_is_read_from_a_replica(world: World) -> None:
         *("knowledge.item", "knowledge.itemfile", "knowledge.occurrence", "knowledge.chunk"),
         *("knowledge.chunkvector", "knowledge.embeddingmodel", "knowledge.syncrun"),
         *("knowledge.entity", "knowledge.mention", "knowledge.writecount"),
-        *("knowledge.syncsource", "knowledge.syncfailure"),
+        *("knowledge.syncsource", "knowledge.syncfailure", "knowledge.largeaccount"),
         *("agents.turn", "agents.step", "agents.toolcall", "agents.conversation"),
         *("agents.message", "agents.suggestion", "agents.dailydigest", "agents.pastmail"),
         *("integrations.delivery", "integrations.modelcall", "guardrails.patternhit"),

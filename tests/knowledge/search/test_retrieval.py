@@ -9,10 +9,11 @@ from django.db import connection
 from integrations.contracts import AccountRef, AnyItem
 from integrations.llm import llm
 from integrations.models import Organisation
+from knowledge import tasks
 from knowledge.contracts import FoundEntity, SearchRequest, SearchResult
 from knowledge.ingest.ingest import forget, ingest
 from knowledge.models import ChunkVector, Item
-from knowledge.search import queries
+from knowledge.search import graph, queries, statements
 from knowledge.search.retrieval import VECTOR_SECONDS, get_items, search
 from tests.knowledge.answers import READER, summarised
 from tests.knowledge.office import NOW, account, document, email, event, issue
@@ -284,6 +285,10 @@ def test_a_big_account_is_searched_through_the_index(
     settings.SEARCH_CACHE_SECONDS = 0
     before = find(mailbox, query="noodles portal invoice")
     monkeypatch.setattr(queries, "EXACT_VECTORS", 0)
+    monkeypatch.setattr(statements, "FEW_ITEMS", -1)
+    assert find(mailbox, query="noodles portal invoice") == before
+    assert graph.mark_large() == 1
+    tasks.move_into_graph()
 
     assert find(mailbox, query="noodles portal invoice") == before
 

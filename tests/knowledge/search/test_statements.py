@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from integrations.contracts import AccountRef
 from integrations.llm import llm
 from integrations.models import Organisation
+from knowledge import tasks
 from knowledge.contracts import SearchRequest
 from knowledge.ingest.ingest import ingest
 from knowledge.models import ChunkVector, Item
-from knowledge.search import queries
+from knowledge.search import graph, queries, statements
 from knowledge.search.retrieval import search
 from tests.knowledge.office import NOW, account, document, email, event
 from tests.model_server import ScriptedModel
@@ -96,6 +97,10 @@ def test_filters_leave_what_fits_all_of_them(
     if indexed:
         monkeypatch.setattr(queries, "EXACT_VECTORS", 0)
         monkeypatch.setattr(queries, "EXACT_ITEMS", 0)
+        monkeypatch.setattr(statements, "FEW_ITEMS", -1)
+        graph.mark_large()
+        tasks.move_into_graph()
+        assert not ChunkVector.objects.filter(in_graph=False).exists()
     owners = [owner.id for owner in office.accounts]
     ids = [item.id for item in office.items]
     moments = st.sampled_from([None, *(NOW - timedelta(days=day, hours=3) for day in DAYS)])

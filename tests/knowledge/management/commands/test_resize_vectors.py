@@ -94,7 +94,7 @@ def test_vectors_of_another_size_are_stored_and_searched_after_one_command(
     assert ChunkVector.objects.count() == 2
     assert found_by_vectors(owner) == {"a", "b"}
     with connection.cursor() as cursor:
-        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'chunk_vector_graph'")
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'chunk_vector_in_graph'")
         [(index,)] = cursor.fetchall()
     assert "USING hnsw (vector halfvec_cosine_ops)" in index
     assert "already" in run_command("resize_vectors")
