@@ -39,9 +39,9 @@ ORDER BY c.id FOR KEY SHARE OF c
 ON CONFLICT DO NOTHING
 """
 
-# Asked before every search: written out, it costs a third of what composing it does.
-_SEARCHED = """
-SELECT name, completed_at IS NOT NULL FROM knowledge_embeddingmodel
+# Asked before every search (`knowledge.ingest.write_counts`).
+SEARCHED = """
+SELECT name, completed_at IS NOT NULL AS is_complete FROM knowledge_embeddingmodel
 ORDER BY completed_at IS NULL LIMIT 1
 """
 _OF_SIZE = """
@@ -60,11 +60,15 @@ def find_searched_model() -> str:
     """The model whose vectors searches compare; empty while the first one of a new size is being
     filled, so that no search goes by half of the vectors. One query."""
     with connection.cursor() as cursor:
-        cursor.execute(_SEARCHED)
-        row = cursor.fetchone()
-    if row is None:
+        cursor.execute(SEARCHED)
+        return name_searched(*cursor.fetchone() or (None, None))
+
+
+def name_searched(name: str | None, is_complete: bool | None) -> str:
+    """The same by what SEARCHED has found."""
+    if name is None:
         return llm.embedding_model_name()
-    return row[0] if row[1] else ""
+    return name if is_complete else ""
 
 
 def list_written_models() -> tuple[str, ...]:

@@ -10,38 +10,48 @@ from uuid import UUID
 
 from django.db import connection, connections, router
 
+from integrations.database.arrays import write_array
+from knowledge.ingest.embedding_models import SEARCHED, name_searched
 from knowledge.models import Item
 from knowledge.text.languages import UNKNOWN
 
 SLOTS = 8  # of each count, or all that write side by side would wait for one row
 SEARCHED_LANGUAGES = 4
-COUNTED_ITEMS = 501  # as many or more are not counted
+COUNTED_ITEMS = 2_001  # as many or more are not counted
 
 _WRITTEN = """
 INSERT INTO knowledge_writecount (account_id, language, slot, writes)
 SELECT *, 1 FROM unnest(%s::uuid[], %s::text[], %s::smallint[])
 ON CONFLICT (account_id, language, slot) DO UPDATE SET writes = knowledge_writecount.writes + 1
 """
+# Its plan does not go by how many accounts there are: so it is made once for a connection.
 _READ = f"""
-SELECT c.account_id, c.language, c.writes, (SELECT count(*) FROM (
-    SELECT FROM knowledge_item
-    WHERE account_id = ANY(%(accounts)s::uuid[]) AND deleted_at IS NULL
-    LIMIT {COUNTED_ITEMS}) counted)
-FROM (VALUES (0)) always (there) LEFT JOIN (
+WITH owner AS MATERIALIZED (SELECT id FROM unnest((SELECT %s::uuid[])) one (id))
+SELECT c.account_id, c.language, c.writes, counted.items, m.name, m.is_complete
+FROM (
+    SELECT count(*) AS items FROM (
+        SELECT FROM owner, LATERAL (
+            SELECT FROM knowledge_item WHERE account_id = owner.id AND deleted_at IS NULL
+            ORDER BY occurred_at DESC LIMIT {COUNTED_ITEMS}) item
+        LIMIT {COUNTED_ITEMS}) items) counted
+LEFT JOIN (
     SELECT account_id, language, sum(writes)::bigint AS writes
-    FROM knowledge_writecount WHERE account_id = ANY(%(accounts)s::uuid[])
+    FROM owner JOIN knowledge_writecount ON account_id = owner.id
     GROUP BY account_id, language) c ON true
-"""  # noqa: S608  # a constant
+LEFT JOIN ({SEARCHED}) m ON true
+"""  # noqa: S608  # constants
 
 
 @dataclass(frozen=True, kw_only=True)
 class WriteCounts:
     """`writes` of each account, in the order of their ids; `languages`: the most written first,
-    at most four. `items`: how many are there, at most COUNTED_ITEMS."""
+    at most four. `items`: how many are there, at most COUNTED_ITEMS. `model`: whose vectors a
+    search compares now (`knowledge.ingest.embedding_models`)."""
 
     writes: tuple[tuple[str, int], ...]
     languages: tuple[str, ...]
     items: int
+    model: str
 
     @property
     def number(self) -> int:
@@ -75,11 +85,11 @@ def find_counts(rows: Iterable[Item]) -> list[tuple[UUID, str, int]]:
 def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
     """The write counts of these accounts together. One query."""
     with connections[router.db_for_read(Item)].cursor() as cursor:
-        cursor.execute(_READ, {"accounts": list(account_ids)})
+        cursor.execute(_READ, [write_array(account_ids)])
         rows = cursor.fetchall()
     by_account = dict.fromkeys(sorted(map(str, account_ids)), 0)
     by_language: dict[str, int] = {}
-    for account_id, language, writes, _ in rows:
+    for account_id, language, writes, *_ in rows:
         if account_id is None:  # nothing was written yet
             continue
         by_account[str(account_id)] += writes
@@ -90,4 +100,5 @@ def load_write_counts(account_ids: Sequence[UUID]) -> WriteCounts:
         writes=tuple(by_account.items()),
         languages=tuple(most[:SEARCHED_LANGUAGES]),
         items=rows[0][3],
+        model=name_searched(*rows[0][4:]),
     )

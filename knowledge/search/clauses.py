@@ -54,32 +54,34 @@ ABOUT_ENTITY = """ AND i.id IN (
 # been found a while ago.
 READ = """
 SELECT i.id, i.account_id, i.source, i.source_id, i.content_type, i.title, i.summary,
-       coalesce(left(passage.text, %(passage_chars)s), ''),
-       f.relevance::float8, {at}, i.metadata,
-       i.sender_name, i.sender_address, passage.id,
-       {marked}
-FROM fused f CROSS JOIN wanted
+       coalesce(passage.text, ''), f.relevance::float8, {at}, i.metadata,
+       i.sender_name, i.sender_address, passage.id, {marked}
+FROM wanted, fused f
 JOIN knowledge_item i ON i.id = f.id AND i.account_id = ANY(%(accounts)s::uuid[])
      AND i.deleted_at IS NULL
 {with_times}
 LEFT JOIN LATERAL ({passage}) passage ON true
 ORDER BY f.relevance DESC, f.id
 """
-MARKED = """ts_headline(
-           coalesce(i.languages[1], 'simple')::regconfig,
-           coalesce(left(passage.text, %(passage_chars)s), ''), wanted.some, %(marks)s)"""
+MARKED = """ts_headline(coalesce(i.languages[1], 'simple')::regconfig, passage.text, wanted.some,
+                        %(marks)s)"""
+# The one that was found; else that with most of the words, if there are several.
 BEST_PASSAGE = """
-    SELECT c.id, c.text FROM knowledge_chunk c WHERE c.item_id = f.id
-    ORDER BY (c.id = f.chunk_id) DESC,
-             CASE WHEN f.chunk_id IS NULL THEN ts_rank(
-                 to_tsvector(coalesce(i.languages[1], 'simple')::regconfig, c.text), wanted.some)
-             END DESC,
-             CASE WHEN f.chunk_id IS NULL THEN (
-                 SELECT count(*) FROM unnest(%(written)s::text[]) word
-                 WHERE strpos(lower(c.text), word) > 0) END DESC,
-             c.position
-    LIMIT 1
+    SELECT c.id, left(c.text, %(passage_chars)s) AS text FROM knowledge_chunk c
+    WHERE c.item_id = f.id AND coalesce(c.id = f.chunk_id, true)
+    ORDER BY CASE WHEN count(*) OVER () > 1 THEN ROW(
+        ts_rank(to_tsvector(coalesce(i.languages[1], 'simple')::regconfig, c.text), wanted.some),
+        (SELECT count(*) FROM unnest(%(written)s::text[]) one WHERE strpos(lower(c.text), one) > 0)
+    ) END DESC, c.position LIMIT 1
 """
+FOUND_BEFORE = """
+    fused AS (
+        SELECT * FROM unnest(%(found_ids)s::uuid[], %(found_passages)s::bigint[],
+                             %(found_relevance)s::float8[]) AS f (id, chunk_id, relevance)
+    )"""
+FOUND_PASSAGE = """
+    SELECT c.id, left(c.text, %(passage_chars)s) AS text FROM knowledge_chunk c
+    WHERE c.id = f.chunk_id AND c.item_id = f.id"""
 # A share of the weight by age, halving with every half-life; who asks for an exact id does not
 # ask for news.
 SHARE_BY_AGE = """CASE list WHEN 'identifier' THEN 1 ELSE power(0.5::float8, least(200, greatest(0,
@@ -88,53 +90,77 @@ SHARE_BY_AGE = """CASE list WHEN 'identifier' THEN 1 ELSE power(0.5::float8, lea
 
 
 # What is looked for: each word as it is written and by its stems in the languages of the accounts;
-# all of them, any of them, and any of those that choose candidates.
+# all of them, any of them, and any of those that choose candidates, in the fewest forms: an item is
+# looked at for each.
 WORDS = """
-    word AS MATERIALIZED (
-        SELECT place, place = ANY(%(choosing)s::int[]) AS chooses, plain::tsquery{stems} AS query
+    word AS (
+        SELECT place, stems, concat_ws(' | ', plain, stems)::tsquery AS query
         FROM unnest(%(words)s::text[], %(written)s::text[])
-             WITH ORDINALITY given (plain, written, place)
+             WITH ORDINALITY given (plain, written, place), LATERAL (
+            SELECT string_agg(nullif(plainto_tsquery(name::regconfig, written)::text, ''), ' | ')
+            FROM unnest(%(languages)s::text[]) name) stemmed (stems)
     ),
     wanted AS MATERIALIZED (
-        SELECT string_agg(part, ' & ')::tsquery AS every,
-               string_agg(part, ' | ')::tsquery AS some,
-               string_agg(part, ' | ') FILTER (WHERE chooses)::tsquery AS choosing
-        FROM (SELECT '(' || query::text || ')' AS part, chooses FROM word) parts
+        SELECT string_agg(part, ' & ')::tsquery AS every, string_agg(part, ' | ')::tsquery AS some,
+               concat_ws(' | ', %(any_form)s::text, string_agg(stems, ' | ')
+                   FILTER (WHERE place = ANY(%(choosing)s::int[])))::tsquery AS choosing
+        FROM (SELECT *, concat('(', query, ')') AS part FROM word) parts
     )
 """
 
 # Where there are few items each is looked at, and every vector is compared. Nothing is left to the
 # planner: as many as these are read by their account, the newest first, whatever it expects.
 ITEMS_AMONG_FEW = """
-    eligible AS MATERIALIZED (
-        SELECT i.id, i.account_id, i.occurred_at, i.identifiers, i.search @@ wanted.every AS every,
-               CASE WHEN i.search @@ wanted.choosing THEN i.search END AS search
-        FROM wanted CROSS JOIN unnest(%(accounts)s::uuid[]) owner (id)
-        CROSS JOIN LATERAL (
+    eligible AS (
+        SELECT i.id, i.account_id, i.occurred_at, i.identifiers,
+               CASE WHEN i.search @@ choosing THEN i.search || '' END AS search
+        FROM wanted, unnest(%(accounts)s::uuid[]) owner (id), LATERAL (
             SELECT * FROM knowledge_item
             WHERE account_id = owner.id AND deleted_at IS NULL
             ORDER BY occurred_at DESC LIMIT {few}) i
         WHERE {narrowed}
     ),
+    held AS (
+        SELECT e.*, search @@ every AS every FROM eligible e, wanted WHERE search IS NOT NULL
+    )
+"""
+# And of those that hold a word, the newest of each word.
+CHOSEN = """
     chosen AS (
-        SELECT e.*, row_number() OVER (
+        SELECT *, row_number() OVER (
             PARTITION BY account_id, place ORDER BY occurred_at DESC, id) AS number
-        FROM eligible e JOIN (
-            SELECT place, query FROM word
-            WHERE chooses AND (SELECT count(*) FROM eligible WHERE every) < %(limit)s
-            UNION ALL SELECT 0, every FROM wanted) asked ON e.search @@ query
+        FROM (
+            SELECT held.*, place FROM held JOIN word ON search @@ query
+            WHERE place = ANY(%(choosing)s::int[])
+              AND (SELECT count(*) FROM held WHERE every) < %(limit)s
+            UNION ALL SELECT *, 0 FROM held WHERE every) asked
     ),
-    matches AS MATERIALIZED (
+    matches AS (
         SELECT DISTINCT ON (id) * FROM chosen WHERE number <= %(newest_matches)s
     )
 """
-PASSAGES_AMONG_FEW = """
+# Every vector is compared: `+ 0` keeps the graph out, which would miss some.
+ALL_PASSAGES = """
     passages AS (
-        SELECT v.chunk_id, v.item_id, v.vector <=> %(vector)s::halfvec AS distance
-        FROM eligible i CROSS JOIN LATERAL (
-            SELECT * FROM knowledge_chunkvector
-            WHERE item_id = i.id AND account_id = i.account_id AND model = %(model)s OFFSET 0) v
-        WHERE %(vector)s::halfvec IS NOT NULL ORDER BY distance, chunk_id LIMIT %(candidates)s
+        SELECT v.chunk_id, v.item_id, (v.vector <=> %(vector)s::halfvec) + 0 AS distance
+        FROM knowledge_chunkvector v {of_items}
+        WHERE v.account_id = ANY(%(accounts)s::uuid[]) AND v.model = %(model)s
+          AND NOT v.item_id = ANY(%(excluded)s::uuid[]) AND %(vector)s IS NOT NULL
+        ORDER BY distance, chunk_id LIMIT %(candidates)s
+    )
+"""
+OF_ITEMS = "JOIN eligible i ON i.id = v.item_id"
+
+# Where there are some more, the planner knows whether an index of words finds them faster.
+ITEMS_AMONG_SOME = """
+    eligible AS NOT MATERIALIZED (
+        SELECT i.* FROM knowledge_item i
+        WHERE i.account_id = ANY(%(accounts)s::uuid[]) AND {narrowed}
+    ),
+    held AS MATERIALIZED (
+        SELECT i.id, i.account_id, i.occurred_at, i.search || '' AS search,
+               i.search @@ ({every}) AS every
+        FROM eligible i WHERE i.search @@ ({any_word})
     )
 """
 
@@ -152,7 +178,7 @@ ITEMS_AMONG_MANY = """
         SELECT id, occurred_at, false AS every, search FROM ({any_word}) i
     ),
     matches AS MATERIALIZED (
-        SELECT DISTINCT ON (id) *
+        SELECT DISTINCT ON (id) id, occurred_at, every, search || '' AS search
         FROM (SELECT * FROM all_words UNION ALL SELECT * FROM any_word) found
         ORDER BY id, every DESC
     )
@@ -201,38 +227,34 @@ VECTORS = """knowledge_chunkvector v {of_items}
 # Identifiers: OFFSET 0 keeps the planner from reading all items by time to find a few.
 LISTS = """
     holds AS MATERIALIZED (
-        SELECT m.id, m.every, m.occurred_at, term, ts_rank(m.search, term, 1) AS share
+        SELECT m.id, m.every, m.occurred_at, term, ts_rank(m.search, query, 1) AS share
         FROM matches m JOIN (
-            SELECT query AS term FROM word
+            SELECT place AS term, query FROM word
             UNION ALL
-            SELECT tsquery_phrase(one.query, next.query)
+            SELECT -one.place, tsquery_phrase(one.query, next.query)
             FROM word one JOIN word next ON next.place = one.place + 1
-            WHERE one.place = ANY(%(neighbours)s::int[])) terms ON m.search @@ term
-    ),
-    rarity AS (
-        SELECT term, ln(1 + (SELECT count(*) FROM matches) / count(*)::float8) AS weight
-        FROM holds GROUP BY term
+            WHERE one.place = ANY(%(neighbours)s::int[])) terms ON m.search @@ query
     ),
     by_words AS (
-        SELECT id, NULL::bigint AS chunk_id, row_number() OVER (
+        SELECT id, row_number() OVER (
             ORDER BY every DESC, sum(share * weight) DESC, occurred_at DESC, id) AS rank
-        FROM holds JOIN rarity USING (term)
+        FROM (SELECT *, ln(1 + (SELECT count(*) FROM matches)
+                           / count(*) OVER (PARTITION BY term)::float8) AS weight FROM holds) one
         GROUP BY id, every, occurred_at ORDER BY rank LIMIT %(candidates)s
     ),
     by_identifier AS (
-        SELECT id, NULL::bigint AS chunk_id,
-               row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
+        SELECT id, row_number() OVER (ORDER BY occurred_at DESC, id) AS rank
         FROM (SELECT * FROM eligible WHERE identifiers && %(identifiers)s::text[] OFFSET 0) exact
         ORDER BY rank LIMIT %(candidates)s
     ),
     by_vector AS (
-        SELECT item_id AS id, (array_agg(chunk_id ORDER BY distance, chunk_id))[1] AS chunk_id,
-               row_number() OVER (ORDER BY min(distance), item_id) AS rank
+        SELECT item_id, row_number() OVER (ORDER BY min(distance), item_id) AS rank,
+               (array_agg(chunk_id ORDER BY distance, chunk_id))[1]
         FROM passages WHERE distance <= %(max_distance)s GROUP BY item_id
     ),
     hits AS (
-        SELECT 'words' AS list, 1.0 AS weight, * FROM by_words
-        UNION ALL SELECT 'identifier', 1.5, * FROM by_identifier  -- before any that has the words
+        SELECT 'words' AS list, 1.0 AS weight, *, NULL::bigint AS chunk_id FROM by_words
+        UNION ALL SELECT 'identifier', 1.5, *, NULL FROM by_identifier  -- before any with the words
         UNION ALL SELECT 'vector', %(vector_weight)s, * FROM by_vector
         {more}
     ),
@@ -246,13 +268,13 @@ LISTS = """
 """
 NEWEST = """
         UNION ALL
-        SELECT 'newest', 1.0, id, NULL, row_number() OVER (ORDER BY occurred_at DESC, id)
+        SELECT 'newest', 1.0, id, row_number() OVER (ORDER BY occurred_at DESC, id), NULL
         FROM (SELECT id, occurred_at FROM eligible
               ORDER BY occurred_at DESC, id LIMIT %(limit)s) newest
 """
 COMING = """
         UNION ALL
-        SELECT 'coming', 1.0, id, NULL, row_number() OVER (ORDER BY starts_at, id)
+        SELECT 'coming', 1.0, id, row_number() OVER (ORDER BY starts_at, id), NULL
         FROM (SELECT i.id, t.starts_at FROM takes_place t JOIN eligible i ON i.id = t.item_id
               ORDER BY t.starts_at, i.id LIMIT %(limit)s) coming
 """

@@ -8,13 +8,13 @@ from the graph and compares the rest, so it misses nothing however far the task 
 """
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection, connections, router, transaction
 
 from integrations.database.locks import try_lock
 from knowledge.ingest import embedding_models
+from knowledge.models import ChunkVector
 from knowledge.search import queries
 
 MOVED_AT_ONCE = 20  # locked for half a second where the graph is large
@@ -53,11 +53,12 @@ _IS_BEHIND = f"SELECT EXISTS (SELECT {_WAITING.format(some='LIMIT 1')})"
 _COUNT = f"SELECT count(*) {_WAITING.format(some='')}"
 
 
-def divide(account_ids: Sequence[UUID], *, cursor: Any) -> dict[str, list[UUID]]:
+def divide(account_ids: Sequence[UUID]) -> dict[str, list[UUID]]:
     """These accounts as values of a statement: `large` ones, of which the graph answers for what it
     holds, and those of which all is `compared`. One query."""
-    cursor.execute(_LARGE, [list(account_ids)])
-    large = set(cursor.fetchone()[0] or ())
+    with connections[router.db_for_read(ChunkVector)].cursor() as cursor:
+        cursor.execute(_LARGE, [list(account_ids)])
+        large = set((cursor.fetchone() or [None])[0] or ())
     return {
         "large": [id for id in account_ids if id in large],
         "compared": [id for id in account_ids if id not in large],

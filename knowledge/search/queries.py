@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
+from integrations.database.arrays import write_array
 from knowledge.contracts import SearchRequest
 from knowledge.search import filter_words
 from knowledge.text import lexemes
@@ -125,6 +126,7 @@ def build_parameters(
     request: SearchRequest,
     query: Query,
     *,
+    limit: int,
     vector: str | None,
     model: str,
     languages: Sequence[str],
@@ -143,8 +145,9 @@ def build_parameters(
         "words": [term.tsquery for term in query.searched],
         "written": [term.written for term in query.searched],
         "choosing": [place + 1 for place in query.candidate_words],
+        "any_form": lexemes.find_any(query.searched[place] for place in query.candidate_words),
         "neighbours": [place + 1 for place in query.neighbours],
-        **{f"language_{number}": name for number, name in enumerate(languages)},
+        "languages": list(languages),
         "terms": list(query.terms),
         "identifiers": list(query.identifiers),
         "by_entity": by_entity,
@@ -152,7 +155,7 @@ def build_parameters(
         "entity_address": query.entity_address,
         "vector": vector,
         "model": model,
-        "limit": max(1, min(request.limit, MAX_LIMIT)),
+        "limit": max(1, min(limit, MAX_LIMIT)),
         "passage_chars": PASSAGE_CHARS,
         "entity_limit": ENTITIES,
         "exact_items": EXACT_ITEMS,
@@ -168,15 +171,23 @@ def build_parameters(
 
 
 def name_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with a name for each account and each word by itself."""
-    names = (("account", "accounts"), ("word", "words"), ("written", "written"))
+    """A name for each account, language and word by itself."""
+    names = (
+        *(("account", "accounts"), ("language", "languages")),
+        *(("word", "words"), ("written", "written")),
+    )
     return {
-        **values,
-        **{
-            f"{name}_{number}": value
-            for name, several in names
-            for number, value in enumerate(values[several])
-        },
+        f"{name}_{number}": value
+        for name, several in names
+        for number, value in enumerate(values[several])
+    }
+
+
+def write_arrays(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with each list as the text of an array."""
+    return {
+        name: write_array(value) if isinstance(value, list) else value
+        for name, value in values.items()
     }
 
 

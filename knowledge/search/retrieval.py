@@ -3,23 +3,30 @@
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections, router, transaction
+from django.db import router
 from django.db.models import Q, QuerySet
 
+from integrations.database.pipelines import fetch_all
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 from integrations.llm.deadline import Deadline
 from knowledge.contracts import FoundEntity, FoundItem, SearchRequest, SearchResult
-from knowledge.ingest import embedding_models, write_counts
+from knowledge.ingest import write_counts
+from knowledge.ingest.write_counts import WriteCounts
 from knowledge.models import Item
 from knowledge.search import cache, graph, newest, statements
-from knowledge.search.queries import Query, build_parameters, name_values, parse_query
+from knowledge.search.queries import (
+    Query,
+    build_parameters,
+    name_values,
+    parse_query,
+    write_arrays,
+)
 from knowledge.search.selection import MOST_ITEMS, put_best_first
 from knowledge.search.statements import Graph, Shape
 from knowledge.text.highlights import snippet
@@ -29,18 +36,25 @@ log = logging.getLogger(__name__)
 ITEM_CHARS = 8_000
 VECTOR_SECONDS = 3.0  # somebody waits for what is found, and words find most of it
 NOTHING = SearchResult(items=(), entities=())
-# A plan that is good for any values is used again by the next search; one that goes by how much
-# there is of each word is not.
-_SETTINGS = """
-SELECT set_config('plan_cache_mode', 'force_' || %(plans)s || '_plan', true),
+_PLANNING = """
+SELECT set_config('jit', 'off', true),
+       set_config('random_page_cost', '1.1', true),  -- what is asked often is in memory
+       set_config('max_parallel_workers_per_gather', '0', true)
+"""
+# One plan that is good for any values is used again by the next search. No table is read as a
+# whole for it, however large a part of it the accounts seem to be.
+_PLANNED_ONCE = f"""{_PLANNING},
+       set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('enable_seqscan', 'off', true)
+"""
+# The other plan goes by how much there is of each word.
+_PLANNED_ANEW = f"""{_PLANNING},
+       set_config('plan_cache_mode', 'force_custom_plan', true),
        set_config('hnsw.ef_search', '400', true),
        -- The statement sorts. In strict order what is found late would be dropped.
        set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.max_scan_tuples', '100000', true),
-       set_config('hnsw.scan_mem_multiplier', '4', true),
-       set_config('jit', 'off', true),
-       set_config('random_page_cost', '1.1', true),  -- what is asked often is in memory
-       set_config('max_parallel_workers_per_gather', '0', true)
+       set_config('hnsw.scan_mem_multiplier', '4', true)
 """
 
 
@@ -66,13 +80,13 @@ def search(
         return NOTHING
     selects = payer is not None and settings.SEARCH_SELECTION and bool(query.terms)
     wanted = max(request.limit, MOST_ITEMS) if selects else request.limit
-    model = embedding_models.find_searched_model()
     counts = write_counts.load_write_counts(request.account_ids)
     values = build_parameters(
-        replace(request, limit=wanted),
+        request,
         query,
-        vector=_embedded(request, query, model, payer, deadline),
-        model=model,
+        limit=wanted,
+        vector=_embedded(request, query, counts.model, payer, deadline),
+        model=counts.model,
         languages=counts.languages,
         half_life=settings.SEARCH_HALF_LIFE_DAYS,
         now=now,
@@ -85,31 +99,19 @@ def search(
         in_span=bool(query.since or query.until),
         by_age=settings.SEARCH_HALF_LIFE_DAYS > 0,
     )
-    key = cache.build_found_key(values, counts)
+    key = cache.build_found_key(values, counts) if settings.SEARCH_CACHE_SECONDS else ""
     before = cache.load_found(key)
-    source = router.db_for_read(Item)
-    with transaction.atomic(using=source), connections[source].cursor() as cursor:
-        are_few = before is not None or counts.items <= statements.FEW_ITEMS
-        cursor.execute(_SETTINGS, {"plans": "generic" if are_few else "custom"})
-        if before is None and are_few:
-            cursor.execute(statements.render_among_few(shape), values)
-        elif before is None:
-            values |= graph.divide(request.account_ids, cursor=cursor)
-            are_large = counts.number >= newest.LARGE_WRITES
-            statement = _among_many(shape, query, values, are_large=are_large)
-            cursor.execute(statement, name_values(values))
-        else:
-            ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
-            again = {
-                "found_ids": list(ids),
-                "found_passages": list(passages),
-                "found_relevance": list(relevance),
-            }
-            cursor.execute(statements.render_found_before(shape), values | again)
-        rows = cursor.fetchall()
-        items = tuple(_item(row, query) for row in rows)
-        cursor.execute(statements.render_entities(shape), values)
-        entities = _entities(cursor.fetchall())
+    if before is None and counts.items > statements.SOME_ITEMS:
+        values |= graph.divide(request.account_ids)
+    setting, statement, more = _choose_statement(shape, query, values, counts=counts, before=before)
+    sent = write_arrays(values)
+    rows, named = fetch_all(
+        router.db_for_read(Item),
+        [(statement, sent | write_arrays(more)), (statements.render_entities(shape), sent)],
+        setting=setting,
+    )
+    items = tuple(_item(row, query) for row in rows)
+    entities = _entities(named)
     # Without a vector the next one may do better.
     if before is None and (values["vector"] or not query.terms):
         cache.store_found(key, ((row[0], row[13], row[8]) for row in rows))
@@ -188,15 +190,39 @@ def as_found(row: Item, chars: int) -> FoundItem:
     )
 
 
-def _among_many(shape: Shape, query: Query, values: Mapping[str, Any], *, are_large: bool) -> str:
-    return statements.render_among_many(
-        shape,
-        accounts=len(values["accounts"]),
-        words=len(query.searched),
-        choosing=query.candidate_words,
-        are_large=are_large,
-        graph=_graph(values),
-    )
+def _choose_statement(
+    shape: Shape,
+    query: Query,
+    values: Mapping[str, Any],
+    *,
+    counts: WriteCounts,
+    before: cache.Found | None,
+) -> tuple[str, str, Mapping[str, Any]]:
+    """How to plan, what finds the items or reads those that were found `before`, and more values
+    that it needs."""
+    if before is not None:
+        ids, passages, relevance = zip(*before, strict=True) if before else ((), (), ())
+        again = {
+            "found_ids": list(ids),
+            "found_passages": list(passages),
+            "found_relevance": list(relevance),
+        }
+        return _PLANNED_ONCE, statements.render_found_before(shape), again
+    if counts.items <= statements.FEW_ITEMS:
+        return _PLANNED_ONCE, statements.render_among_few(shape), {}
+    words, choosing = len(query.searched), query.candidate_words
+    if counts.items <= statements.SOME_ITEMS:
+        statement = statements.render_among_some(shape, words=words, choosing=choosing)
+    else:
+        statement = statements.render_among_many(
+            shape,
+            accounts=len(values["accounts"]),
+            words=words,
+            choosing=choosing,
+            are_large=counts.number >= newest.LARGE_WRITES,
+            graph=_graph(values),
+        )
+    return _PLANNED_ANEW, statement, name_values(values)
 
 
 def _graph(values: Mapping[str, Any]) -> Graph:
@@ -231,7 +257,7 @@ def _embedded(
 
 def _item(row: tuple[Any, ...], query: Query) -> FoundItem:
     metadata = row[10]
-    text, marks = snippet(row[7], row[14], query.searched)
+    text, marks = snippet(row[7], row[14] or "", query.searched)
     return FoundItem(
         id=row[0],
         account_id=row[1],

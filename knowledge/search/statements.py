@@ -1,10 +1,10 @@
 """The SQL statements of retrieval. All that varies is a parameter, but for a few clauses.
 
 Few items are looked at one by one, by a statement of constant text: the server plans it once for
-each connection, and one plan is good for anybody's few items. Many are found through indexes: that
-statement names each account and each word, so that the planner, which sees the values, chooses by
-how much there is of each, and drops the filters that are not asked for and the branches that cannot
-be reached.
+each connection, and one plan is good for anybody's few items. Of some more, those with any of the
+words are found at once. Many are found through indexes: that statement names each account and each
+word, so that the planner, which sees the values, chooses by how much there is of each, and drops
+the filters that are not asked for and the branches that cannot be reached.
 """
 
 import re
@@ -16,7 +16,8 @@ from typing import Literal
 from knowledge.ingest.write_counts import COUNTED_ITEMS
 from knowledge.search import clauses, newest
 
-FEW_ITEMS = COUNTED_ITEMS - 1
+FEW_ITEMS = 500
+SOME_ITEMS = COUNTED_ITEMS - 1
 Graph = Literal["none", "some", "all"]  # of the accounts asked for are searched through it
 
 
@@ -39,11 +40,21 @@ class Shape:
 @cache
 def render_among_few(shape: Shape) -> str:
     """The statement that finds items of accounts that hold at most FEW_ITEMS together."""
-    return _search(
-        shape,
-        clauses.ITEMS_AMONG_FEW.format(narrowed=_narrowed(shape), few=FEW_ITEMS),
-        clauses.PASSAGES_AMONG_FEW,
+    items = clauses.ITEMS_AMONG_FEW.format(narrowed=_narrowed(shape), few=FEW_ITEMS)
+    return _search(shape, f"{items}, {clauses.CHOSEN}", _all_passages(shape))
+
+
+@cache
+def render_among_some(shape: Shape, *, words: int, choosing: tuple[int, ...]) -> str:
+    """The statement that finds items of accounts that hold at most SOME_ITEMS together, by so many
+    words, of which those at the places `choosing` choose the items that are looked at."""
+    stems = (stem for place in choosing for stem in _stems(place, shape.languages))
+    items = clauses.ITEMS_AMONG_SOME.format(
+        narrowed=f"i.deleted_at IS NULL AND {_narrowed(shape)}",
+        every=_every(shape, words),
+        any_word=" || ".join(["%(any_form)s::tsquery", *stems]),
     )
+    return _search(shape, f"{items}, {clauses.CHOSEN}", _all_passages(shape))
 
 
 @cache
@@ -56,18 +67,17 @@ def render_among_many(
     are_large: bool,
     graph: Graph,
 ) -> str:
-    """The statement that finds items of so many accounts by so many words, of which those at
-    the places `choosing` choose the items that are looked at. The graph answers for the accounts
-    in `large`, for `some` or all of those that are asked for; `compared` are the others."""
-    narrowed = _narrowed(shape)
+    """The same of so many accounts, however much they hold. The graph answers for the accounts in
+    `large`, for `some` or all of those that are asked for; `compared` are the others."""
+    narrowed = f"i.deleted_at IS NULL AND {_narrowed(shape)}"
     find = partial(newest.render, accounts=accounts, narrowed=narrowed, are_large=are_large)
     few = "(SELECT count(*) FROM all_words) < %(limit)s"
-    queries = [_word(number, shape.languages) for number in range(words)]
-    every = " && ".join(queries) or "''::tsquery"
-    with_word = [find(f"{few} AND i.search @@ {queries[place]}") for place in choosing]
+    with_word = [
+        find(f"{few} AND i.search @@ {_word(place, shape.languages)}") for place in choosing
+    ]
     items = clauses.ITEMS_AMONG_MANY.format(
         narrowed=narrowed,
-        all_words=find(f"i.search @@ ({every})"),
+        all_words=find(f"i.search @@ ({_every(shape, words)})"),
         any_word=" UNION ALL ".join(with_word) or "SELECT * FROM knowledge_item WHERE false",
     )
     if are_large:
@@ -78,18 +88,11 @@ def render_among_many(
 @cache
 def render_found_before(shape: Shape) -> str:
     """The statement that reads the items that an earlier search has found, as they are now."""
-    found = """
-        fused AS (
-            SELECT * FROM unnest(%(found_ids)s::uuid[], %(found_passages)s::bigint[],
-                                 %(found_relevance)s::float8[]) AS f (id, chunk_id, relevance)
-        )"""
-    passage = """
-        SELECT c.id, c.text FROM knowledge_chunk c WHERE c.id = f.chunk_id AND c.item_id = f.id"""
-    return _read(shape, [_words(shape.languages), found], passage)
+    return _read(shape, [clauses.WORDS, clauses.FOUND_BEFORE], clauses.FOUND_PASSAGE)
 
 
 def _passages(shape: Shape, graph: Graph) -> str:
-    of_items = "JOIN eligible i ON i.id = v.item_id" if shape.is_narrowed else ""
+    of_items = clauses.OF_ITEMS if shape.is_narrowed else ""
     compared, large = (
         clauses.VECTORS.format(owners=owners, of_items=of_items) for owners in ("compared", "large")
     )
@@ -121,9 +124,11 @@ def _search(shape: Shape, items: str, passages: str) -> str:
     with_age = f"JOIN knowledge_item i USING (id) {times}" if shape.by_age else ""
     lists = clauses.LISTS.format(share=share, with_age=with_age, more="".join(more))
     named = [clauses.NAMED] if shape.by_entity else []
-    return _read(
-        shape, [*named, _words(shape.languages), items, passages, lists], clauses.BEST_PASSAGE
-    )
+    return _read(shape, [*named, clauses.WORDS, items, passages, lists], clauses.BEST_PASSAGE)
+
+
+def _all_passages(shape: Shape) -> str:
+    return clauses.ALL_PASSAGES.format(of_items=clauses.OF_ITEMS if shape.is_narrowed else "")
 
 
 def _read(shape: Shape, parts: Sequence[str], passage: str) -> str:
@@ -143,32 +148,34 @@ def _at(shape: Shape) -> str:
 
 def _filters(shape: Shape) -> str:
     of_kind = clauses.OF_KIND if shape.by_kind else ""
-    return f"i.deleted_at IS NULL {of_kind} {clauses.IN_SPAN if shape.in_span else ''}"
+    return f"{of_kind} {clauses.IN_SPAN if shape.in_span else ''}"
 
 
 def _narrowed(shape: Shape) -> str:
     about = clauses.ABOUT_ENTITY if shape.by_entity else ""
-    return f"{_filters(shape)} AND NOT i.id = ANY(%(excluded)s::uuid[]) {about}"
-
-
-def _words(languages: int) -> str:
-    stems = (f" || {_stems(number, 'written')}" for number in range(languages))
-    return clauses.WORDS.format(stems="".join(stems))
-
-
-def _stems(language: int, word: str) -> str:
-    return f"plainto_tsquery(%(language_{language})s::regconfig, {word})"
+    return f"NOT i.id = ANY(%(excluded)s::uuid[]) {_filters(shape)} {about}"
 
 
 def _written(statement: str) -> str:
     """It without what its readers want. Up to 4,096 characters psycopg translates once; what is
     longer takes it longer than all else that the search does in Python."""
-    return re.sub(r"(?<=\() | (?=\))", "", " ".join(re.sub("--.*", "", statement).split()))
+    brief = " ".join(re.sub("--.*", "", statement).split())
+    return re.sub(r"('[^']*')| ?([,()]) ?", lambda found: found[1] or found[2], brief)
 
 
-def _word(number: int, languages: int) -> str:
-    stems = (_stems(one, f"%(written_{number})s") for one in range(languages))
-    return f"({' || '.join([f'%(word_{number})s::tsquery', *stems])})"
+def _every(shape: Shape, words: int) -> str:
+    return " && ".join(_word(place, shape.languages) for place in range(words)) or "''::tsquery"
+
+
+def _word(place: int, languages: int) -> str:
+    return f"({' || '.join([f'%(word_{place})s::tsquery', *_stems(place, languages)])})"
+
+
+def _stems(place: int, languages: int) -> Sequence[str]:
+    return [
+        f"plainto_tsquery(%(language_{one})s::regconfig, %(written_{place})s)"
+        for one in range(languages)
+    ]
 
 
 @cache
@@ -182,7 +189,7 @@ SELECT n.kind, n.name, n.address,
 FROM named n
 JOIN knowledge_mention m ON m.entity_id = n.id AND m.account_id = ANY(%(accounts)s::uuid[])
 JOIN knowledge_item i ON i.id = m.item_id
-WHERE i.account_id = ANY(%(accounts)s::uuid[]) AND {_filters(shape)}
+WHERE i.account_id = ANY(%(accounts)s::uuid[]) AND i.deleted_at IS NULL {_filters(shape)}
 GROUP BY n.id, n.kind, n.name, n.address, n.words
 ORDER BY cardinality(ARRAY(
              SELECT unnest(n.words) INTERSECT SELECT unnest(%(terms)s::text[]))) DESC,

@@ -9,7 +9,8 @@ whatever its language. PostgreSQL adds the stems of the languages that it knows
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from integrations.mail.text import normalised
@@ -57,14 +58,18 @@ class Term:
     def __str__(self) -> str:
         return self.written
 
+    @cached_property
+    def forms(self) -> list[tuple[str, bool]]:
+        """What it is found by, and whether as a beginning: a long word, and a single character of
+        Chinese and the like."""
+        begins = len(self.plain) > 3 or (len(self.plain) == 1 and not self.plain.isascii())
+        alone = [(form, begins) for form in dict.fromkeys((self.plain, self.written))]
+        return [*alone, *((form, True) for form in self.joined)]
+
     @property
     def tsquery(self) -> str:
-        """It as a tsquery of words as they are; a long one, and a single character of
-        Chinese and the like, also as a beginning."""
-        begins = len(self.plain) > 3 or (len(self.plain) == 1 and not self.plain.isascii())
-        forms = dict.fromkeys((self.plain, self.written))
-        alone = [f"'{form}'{':*' if begins else ''}" for form in forms]
-        return " | ".join([*alone, *(f"'{form}':*" for form in self.joined)])
+        """It as a tsquery of words as they are."""
+        return _tsquery(self.forms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +110,33 @@ def terms(text: str) -> tuple[Term, ...]:
     return tuple(telling or found.values())
 
 
+def find_any(terms: Iterable[Term]) -> str | None:
+    """The shortest tsquery of what holds any of these words as they are; None: of nothing."""
+    found: list[tuple[str, bool]] = []
+    covered = None
+    forms = {form for term in terms for form in term.forms}
+    for form, begins in sorted(forms, key=lambda one: (one[0], not one[1])):
+        if covered is None or not form.startswith(covered):
+            found.append((form, begins))
+            covered = form if begins else covered
+    return _tsquery(found) or None
+
+
 def join_neighbours(terms: Sequence[Term]) -> tuple[Term, ...]:
     """These words, in the order of a text, each also as one word with the one beside it."""
     pairs = ["", *(_joined(before, after) for before, after in pairwise(terms)), ""]
     return tuple(
-        replace(term, joined=tuple(filter(None, pairs[place : place + 2])))
+        Term(
+            plain=term.plain,
+            written=term.written,
+            joined=tuple(filter(None, pairs[place : place + 2])),
+        )
         for place, term in enumerate(terms)
     )
+
+
+def _tsquery(forms: Iterable[tuple[str, bool]]) -> str:
+    return " | ".join(f"'{form}':*" if begins else f"'{form}'" for form, begins in forms)
 
 
 def _joined(before: Term, after: Term) -> str:
@@ -121,6 +146,9 @@ def _joined(before: Term, after: Term) -> str:
 
 def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
     """Where in `text` these stand as they are written; a long one also as a beginning."""
+    if text.isascii():
+        yield from _find(text.lower(), terms)
+        return
     whole = {term.plain for term in terms}
     long_words = tuple(term.plain for term in terms if len(term.plain) > 3)
     pairs = [plain for plain in whole if _HAS_UNSPACED.match(plain)]
@@ -135,6 +163,20 @@ def places(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
         while start >= 0:
             yield start, start + len(pair)
             start = text.find(pair, start + 1)
+
+
+def _find(text: str, terms: Iterable[Term]) -> Iterator[tuple[int, int]]:
+    """The same in lower case and ASCII: where each word is looked for, not each of the text."""
+    for term in terms:
+        start = text.find(term.plain)
+        while start >= 0:
+            length = len(term.plain)
+            word = _WORD.match(text, start)
+            end = word.end() if word else start + length
+            begins = start == 0 or not _WORD.match(text, start - 1)
+            if begins and (length > 3 or end - start == length):
+                yield start, end
+            start = text.find(term.plain, end)
 
 
 def indexed(*, title: str, summary: str, text: str, people: str = "", facts: str = "") -> Indexed:

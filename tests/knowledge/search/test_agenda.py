@@ -84,6 +84,7 @@ def test_one_of_a_series_has_an_id_of_its_own(model: ScriptedModel) -> None:
     }
 
 
+@pytest.mark.django_db
 def test_an_event_that_ends_as_the_span_begins_is_not_in_it(calendar: AccountRef) -> None:
     assert [one.title for one in meetings(calendar, at(10, 8, 15), at(10, 9))] == []
     assert [one.title for one in meetings(calendar, at(10, 8, 14), at(10, 9))] == ["daily"]

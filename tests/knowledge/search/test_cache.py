@@ -33,7 +33,7 @@ def find(*owners: AccountRef, query: str = "noodles", **more: Any) -> tuple[Sear
     request = SearchRequest(account_ids=tuple(one.id for one in owners), query=query, **more)
     with CaptureQueriesContext(connection) as sent:
         result = search(request, now=NOW)
-    return result, any("rarity" in one["sql"] for one in sent.captured_queries)
+    return result, any("by_words" in one["sql"] for one in sent.captured_queries)
 
 
 def ids(result: SearchResult) -> list[str]:

@@ -66,6 +66,7 @@ def owner(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> AccountRef:
     """An account with five vectors, where more than four are many."""
     monkeypatch.setattr(queries, "EXACT_VECTORS", 4)
     monkeypatch.setattr(statements, "FEW_ITEMS", -1)
+    monkeypatch.setattr(statements, "SOME_ITEMS", -1)
     monkeypatch.setattr(queries, "MAX_DISTANCE", 2)
     monkeypatch.setattr(config, "SEARCH_CACHE_SECONDS", 0)
     owner = account()
@@ -261,6 +262,7 @@ def test_a_search_finds_what_is_nearest_whatever_is_in_the_graph(
     model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(statements, "FEW_ITEMS", -1)
+    monkeypatch.setattr(statements, "SOME_ITEMS", -1)
     monkeypatch.setattr(queries, "MAX_DISTANCE", 2)
     monkeypatch.setattr(config, "SEARCH_CACHE_SECONDS", 0)
     organisation = Organisation.objects.create(slug=f"o-{uuid.uuid4()}", name="Test")

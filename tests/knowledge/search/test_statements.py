@@ -98,6 +98,7 @@ def test_filters_leave_what_fits_all_of_them(
         monkeypatch.setattr(queries, "EXACT_VECTORS", 0)
         monkeypatch.setattr(queries, "EXACT_ITEMS", 0)
         monkeypatch.setattr(statements, "FEW_ITEMS", -1)
+        monkeypatch.setattr(statements, "SOME_ITEMS", -1)
         graph.mark_large()
         tasks.move_into_graph()
         assert not ChunkVector.objects.filter(in_graph=False).exists()

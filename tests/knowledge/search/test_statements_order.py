@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings as config
 from django.db import connection
 from hypothesis import HealthCheck, given, settings, strategies as st
+from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 
 from integrations.llm import llm
 from integrations.models import Organisation
@@ -19,6 +20,7 @@ from knowledge.ingest.ingest import ingest
 from knowledge.ingest.write_counts import load_write_counts
 from knowledge.search import newest as newest_items, queries, retrieval, statements
 from knowledge.search.queries import Query, parse_query
+from knowledge.search.statements import Shape
 from tests.knowledge.office import NOW, account, email
 from tests.model_server import ScriptedModel
 
@@ -101,14 +103,19 @@ def expected(request: SearchRequest, query: Query) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("few_items", "large_writes"),
-    [(500, 50_000), (-1, 50_000), (-1, 0)],
-    ids=["few", "many", "large"],
+    ("few_items", "some_items", "large_writes"),
+    [(500, 500, 50_000), (-1, 500, 50_000), (-1, -1, 50_000), (-1, -1, 0)],
+    ids=["few", "some", "many", "large"],
 )
 def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
-    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, few_items: int, large_writes: int
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    few_items: int,
+    some_items: int,
+    large_writes: int,
 ) -> None:
     monkeypatch.setattr(statements, "FEW_ITEMS", few_items)
+    monkeypatch.setattr(statements, "SOME_ITEMS", some_items)
     monkeypatch.setattr(newest_items, "LARGE_WRITES", large_writes)
     monkeypatch.setattr(config, "SEARCH_CACHE_SECONDS", 0)
     organisation = Organisation.objects.create(slug=f"o-{uuid.uuid4()}", name="Test")
@@ -151,9 +158,44 @@ def test_a_search_among_few_items_is_planned_once_for_a_connection(model: Script
     for question in questions * 2:
         retrieval.search(SearchRequest(account_ids=(owner.id,), query=question), now=NOW)
 
-    [(planned, planned_anew)] = ask(
+    plans = ask(
         "SELECT generic_plans > 0, custom_plans FROM pg_prepared_statements"
         " WHERE starts_with(statement, %s)",
         ["WITH word AS"],
     )
-    assert (planned, planned_anew) == (True, 0)
+    assert set(plans) == {(True, 0)}
+
+
+def test_the_common_statement_among_few_items_is_translated_once_and_compares_every_vector() -> (
+    None
+):
+    shape = Shape(
+        languages=0,
+        has_words=True,
+        by_entity=False,
+        by_kind=False,
+        in_span=False,
+        by_age=False,
+    )
+    statement = statements.render_among_few(shape)
+    request = SearchRequest(account_ids=(uuid.uuid4(),), query="noodles with soup")
+    values = queries.build_parameters(
+        request,
+        parse_query(request, now=NOW),
+        limit=10,
+        vector=str([0.5] * config.EMBEDDING_DIMENSIONS),
+        model="any",
+        languages=("english",),
+        half_life=0,
+        now=NOW,
+    )
+    ask(
+        "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)",
+        {},
+    )
+
+    plan = ask(f"EXPLAIN {statement}", queries.write_arrays(values))
+
+    assert len(statement) <= MAX_CACHED_STATEMENT_LENGTH
+    assert "knowledge_chunkvector" in str(plan)
+    assert "chunk_vector_graph" not in str(plan)

@@ -1,10 +1,15 @@
+from itertools import product
+
 from hypothesis import given, strategies as st
 
 from knowledge.text.lexemes import (
     MAX_BYTES,
     MAX_STEMMED_BYTES,
+    Term,
+    find_any,
     indexed,
     join_neighbours,
+    places,
     plain,
     terms,
     words,
@@ -117,3 +122,36 @@ def test_neighbours_are_looked_for_as_one_word_too() -> None:
     assert [term.joined for term in found] == [("redhat",), ("redhat",), (), (), ()]
     assert found[1].tsquery == "'hat' | 'redhat':*"
     assert join_neighbours(()) == ()
+
+
+LETTERS = st.text(alphabet="ab", min_size=1, max_size=5)
+EVERY = ["".join(letters) for size in range(1, 6) for letters in product("ab", repeat=size)]
+
+
+@given(st.lists(LETTERS, max_size=5))
+def test_any_of_several_words_finds_what_one_of_them_finds(asked: list[str]) -> None:
+    def finds(query: str | None, word: str) -> bool:
+        forms = query.replace("'", "").split(" | ") if query else []
+        return any(
+            word.startswith(form[:-2]) if form.endswith(":*") else word == form for form in forms
+        )
+
+    looked_for = join_neighbours(terms(" ".join(asked)))
+    found = find_any(looked_for)
+
+    for word in EVERY:
+        assert finds(found, word) == any(finds(term.tsquery, word) for term in looked_for)
+
+
+def test_any_of_several_words_is_looked_for_in_the_fewest_forms() -> None:
+    looked_for = join_neighbours(terms("noodle noodles soup on"))
+
+    assert find_any(looked_for) == "'noodle':* | 'on' | 'soup':*"
+    assert find_any([]) is None
+
+
+@given(st.text(alphabet="aAbB ,_-", max_size=60), st.lists(LETTERS, max_size=5))
+def test_places_in_ascii_are_those_in_any_text(text: str, asked: list[str]) -> None:
+    looked_for: tuple[Term, ...] = terms(" ".join(asked))
+
+    assert set(places(text, looked_for)) == set(places(f"{text} é", looked_for))
