@@ -5,8 +5,10 @@ dribbles would never end. Imported only where a model is called: openai costs a 
 and 48 MiB.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
 
 import httpx2
 import openai
@@ -33,14 +35,44 @@ class _Passing(ModelError):
         self.wait_seconds = wait_seconds
 
 
-def new_client(*, api_key: str, base_url: str | None) -> OpenAI:
+class Client(OpenAI):
     """A client that tries once, and reads no answer beyond the deadline of its request."""
-    return OpenAI(
-        api_key=api_key,
-        base_url=base_url,
-        max_retries=0,
-        http_client=_Connections(event_hooks={"response": [_bound]}),
-    )
+
+    def __init__(self, *, api_key: str, base_url: str | None) -> None:
+        self._connections = _Connections(event_hooks={"response": [_bound]})
+        super().__init__(
+            api_key=api_key, base_url=base_url, max_retries=0, http_client=self._connections
+        )
+
+    @property
+    def user_agent(self) -> str:
+        return f"OpenAI/Python {openai.__version__}"  # not after this class
+
+    def ask(self, path: str, body: Mapping[str, Any], *, timeout: Timeout) -> bytes:
+        """An answer that comes whole. Composing a request takes the SDK longer than sending it, so
+        it is sent here, on the SDK's connections. Raises openai's and httpx2's errors."""
+        url, headers = self._addressed
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        response = self._connections.post(
+            url + path,
+            content=content.encode(),
+            headers={**headers, "X-Stainless-Read-Timeout": str(timeout.read)},
+            timeout=timeout,
+        )
+        if response.is_error:
+            raise openai.APIStatusError(
+                f"Status {response.status_code}", response=response, body=None
+            )
+        return response.content
+
+    @cached_property
+    def _addressed(self) -> tuple[str, dict[str, str]]:
+        """The endpoint, and what the SDK says of the caller, but not of the machine."""
+        known = {**self.default_headers, **self.auth_headers}
+        sent = {name: value for name, value in known.items() if isinstance(value, str)}
+        return str(self.base_url).rstrip("/"), {
+            name: value for name, value in sent.items() if not name.startswith("X-Stainless-")
+        }
 
 
 class _Connections(openai.DefaultHttpxClient):
@@ -81,9 +113,9 @@ def _noted(send: Callable[[Timeout], T], circuit: Circuit, deadline: Deadline) -
 def _once(send: Callable[[Timeout], T], deadline: Deadline) -> T:
     try:
         return send(_time_out(deadline))
-    except openai.APITimeoutError as error:
+    except (openai.APITimeoutError, httpx2.TimeoutException) as error:
         raise _Passing("timeout") from error
-    except openai.APIConnectionError as error:
+    except (openai.APIConnectionError, httpx2.HTTPError) as error:
         raise _Passing("unreachable") from error
     except openai.APIStatusError as error:
         raise _refused(error) from error

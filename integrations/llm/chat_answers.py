@@ -22,7 +22,9 @@ from integrations.llm.completions import (
 )
 
 if TYPE_CHECKING:
-    from openai import OpenAI, Stream, Timeout
+    from openai import Stream, Timeout
+
+    from integrations.llm.attempts import Client
 
 PATH = "/chat/completions"
 UNREADABLE = (ValueError, RecursionError)
@@ -113,10 +115,9 @@ class _Chunk(BaseModel):
     usage: _Used | None = None
 
 
-def whole(client: "OpenAI", request: dict[str, Any], *, timeout: "Timeout") -> Completion:
+def whole(client: "Client", request: dict[str, Any], *, timeout: "Timeout") -> Completion:
     """The answer to a request, once it is there. Raises ModelError or openai's errors."""
-    # create() would walk through every message and type first: most of its own time.
-    raw = client.post(PATH, body=request, cast_to=bytes, options={"timeout": timeout})
+    raw = client.ask(PATH, request, timeout=timeout)
     try:
         answer = _Answer.model_validate(json.loads(raw))
     except UNREADABLE as error:
@@ -147,7 +148,7 @@ def whole(client: "OpenAI", request: dict[str, Any], *, timeout: "Timeout") -> C
 
 
 def streamed(
-    client: "OpenAI",
+    client: "Client",
     request: dict[str, Any],
     listener: Listener,
     *,

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils import timezone
 
-from integrations.llm import chat_answers, dialect, json_protocol, metering, profiles, telemetry
+from integrations.llm import (
+    chat_answers,
+    dialect,
+    json_protocol,
+    metering,
+    profiles,
+    telemetry,
+    vectors,
+)
 from integrations.llm.circuit import circuit_of
 from integrations.llm.completions import (
     Completion,
@@ -30,8 +38,9 @@ from integrations.llm.deadline import Deadline
 from integrations.network.strict_json import load_object
 
 if TYPE_CHECKING:
-    from openai import OpenAI, Timeout
-    from openai.types import CreateEmbeddingResponse
+    from openai import Timeout
+
+    from integrations.llm.attempts import Client
 
 log = logging.getLogger(__name__)
 BROKE_OFF = ("stream_cut", "empty_answer")
@@ -48,20 +57,20 @@ class BudgetExhausted(ModelError):
         self.sentence = metering.SENTENCE
 
 
-def _shared_client(provider: str = "default") -> "OpenAI":
+def _shared_client(provider: str = "default") -> "Client":
     """The one client of a provider, with its pool of connections, for all threads."""
     with _making:
         return _client(provider)
 
 
 @cache
-def _client(provider: str = "default") -> "OpenAI":
+def _client(provider: str = "default") -> "Client":
     from integrations.llm import attempts  # noqa: PLC0415  # it imports openai
 
     is_default = provider == "default"
     if not is_default and provider not in settings.MODEL_PROVIDERS:
         raise ModelError("unknown_provider", retryable=False)
-    return attempts.new_client(
+    return attempts.Client(
         api_key=settings.OPENAI_API_KEY
         if is_default
         else settings.MODEL_PROVIDER_KEYS.get(provider, "none"),
@@ -204,7 +213,7 @@ def ask_once(model: str, body: dict[str, Any], listener: Listener | None = None)
 
 
 def _send(
-    client: "OpenAI",
+    client: "Client",
     request: dict[str, Any],
     listener: Listener | None,
     *,
@@ -297,8 +306,8 @@ def embed(
 
     client = _shared_client(profile.provider)
 
-    def ask(timeout: "Timeout") -> "CreateEmbeddingResponse":
-        return client.embeddings.create(model=asked, input=list(texts), timeout=timeout, **size)
+    def ask(timeout: "Timeout") -> vectors.Answer:
+        return vectors.ask(client, {"model": asked, "input": list(texts), **size}, timeout=timeout)
 
     with (
         _in_time(deadline) as until,
@@ -310,12 +319,11 @@ def embed(
         answer = attempts.tried(
             ask, circuit=circuit_of(str(client.base_url)), deadline=until, tries=TRIES
         )
-        counted = getattr(answer, "usage", None)  # an endpoint may count nothing
-        tokens = counted.prompt_tokens if counted else sum(map(estimated_tokens, texts))
+        counted = answer.prompt_tokens
+        tokens = sum(map(estimated_tokens, texts)) if counted is None else counted
         count(metering.usage(asked, prompt_tokens=tokens, answer_tokens=0), asked)
         note(prompt_tokens=tokens)
-        vectors = [list(item.embedding) for item in sorted(answer.data, key=lambda d: d.index)]
-        sizes = [len(v) for v in vectors]
+        sizes = [len(vector) for vector in answer.vectors]
         if not any_size and sizes != [settings.EMBEDDING_DIMENSIONS] * len(texts):
             raise ModelError("wrong_embedding_shape", retryable=False)
-    return vectors
+    return answer.vectors

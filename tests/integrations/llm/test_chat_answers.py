@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from openai import OpenAI, Timeout
+from openai import Timeout
 
 from integrations.llm import chat_answers
+from integrations.llm.attempts import Client
 from integrations.llm.completions import Completion, Listener, ModelError, RequestedCall
 
 REQUEST: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
@@ -20,12 +21,17 @@ USED = {"prompt_tokens": 10, "completion_tokens": 5}
 
 
 @contextmanager
-def endpoint(body: bytes, content_type: str) -> Iterator[OpenAI]:
-    """A client of an endpoint that answers everything with `body`."""
+def endpoint(
+    body: bytes, content_type: str, heard: list[dict[str, str]] | None = None
+) -> Iterator[Client]:
+    """A client of an endpoint that answers everything with `body`; `heard` takes in the headers of
+    what was asked."""
 
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
+            if heard is not None:
+                heard.append({name.lower(): value for name, value in self.headers.items()})
             self.send_response(200)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
@@ -41,7 +47,7 @@ def endpoint(body: bytes, content_type: str) -> Iterator[OpenAI]:
         ).start()
         url = f"http://127.0.0.1:{server.server_port}/v1"
         try:
-            with OpenAI(api_key="k", base_url=url, max_retries=0) as client:
+            with Client(api_key="k", base_url=url) as client:
                 yield client
         finally:
             server.shutdown()
@@ -68,6 +74,26 @@ def choice(**message: Any) -> dict[str, Any]:
 
 def part(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"choices": [{"delta": delta, "finish_reason": finish}]}
+
+
+def test_the_endpoint_hears_who_asks_and_nothing_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: bank")
+    heard: list[dict[str, str]] = []
+    body = json.dumps(choice(content="Yes.")).encode()
+
+    with endpoint(body, "application/json", heard) as client:
+        chat_answers.whole(client, REQUEST, timeout=TIMEOUT)
+
+    [said] = heard
+    assert said["authorization"] == "Bearer k"
+    assert (said["openai-organization"], said["openai-project"]) == ("org-1", "proj-1")
+    assert (said["x-team"], said["content-type"]) == ("bank", "application/json")
+    assert said["user-agent"].startswith("OpenAI/Python ")
+    assert [name for name in said if name.startswith("x-stainless")] == ["x-stainless-read-timeout"]
 
 
 def test_an_answer_is_its_text_its_calls_and_what_it_used() -> None:
