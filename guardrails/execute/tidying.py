@@ -23,6 +23,7 @@ from guardrails.facts.threads import SENT
 from guardrails.models import AssistantDraft
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
+from integrations.database import instances
 from integrations.exceptions import Unavailable
 
 AGENT = "drafts"
@@ -34,11 +35,11 @@ State = AssistantDraft.State
 ENDS = {"changed_since_done": State.EDITED, "changed_meanwhile": State.EDITED}
 GONE = "object_unknown"
 # Of every mail: as `_pending` composes it, it took several times as long.
-_OF_THREAD = """
-SELECT * FROM guardrails_assistantdraft
+_OF_THREAD = f"""
+SELECT {instances.columns(AssistantDraft)} FROM guardrails_assistantdraft
 WHERE account_id = %s AND thread_id = %s AND state = 'pending' AND draft_id <> ''
 ORDER BY written_at
-"""
+"""  # noqa: S608  # only constants
 
 
 def tidy(
@@ -55,12 +56,12 @@ def tidy(
     asked; then nothing is lost by asking again."""
     if not email.thread_id:
         return
-    rows = list(AssistantDraft.objects.raw(_OF_THREAD, [account.id, email.thread_id]))
-    if not rows:
+    pending = instances.load(AssistantDraft, _OF_THREAD, [account.id, email.thread_id])
+    if not pending:
         return
     thread = mail_reader(account).thread(email.thread_id)
     waits = False
-    for row, answer in find_stale(rows, thread, email, came_at=came_at):
+    for row, answer in find_stale(pending, thread, email, came_at=came_at):
         result = _end(account, row, answer, own_words, use_turn)
         waits = waits or (result is not None and result.reason == "facts_unavailable")
     if waits:

@@ -5,23 +5,25 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 
 from guardrails.contracts.learning import Pattern
 from guardrails.learn import evidence
 from guardrails.models import AllowedAction, LearnedPattern
 from guardrails.models.patterns import UNUSED
 from integrations.contracts import AccountRef
+from integrations.database import instances
 
 State = LearnedPattern.State
 EXEMPTED = "policy:exempted"  # approves the patterns that need no person
 NOT_APPROVED = {"approved_by": "", "approved_at": None, "expires_at": None}
 # Of every mail: composed by Django, it took several times as long.
-_APPROVED = """
-SELECT * FROM guardrails_learnedpattern
+_APPROVED = f"""
+SELECT {instances.columns(LearnedPattern)} FROM guardrails_learnedpattern
 WHERE account_id = %s AND state = 'approved' AND expires_at > %s
     AND (approved_at > %s OR last_hit_at > %s)
 ORDER BY created_at, id
-"""
+"""  # noqa: S608  # only constants
 NOT_SUSPENDED = {"suspended_at": None, "suspended_why": ""}
 
 
@@ -29,14 +31,14 @@ def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, .
     """The patterns that may act now, oldest first. Two queries; one more where some act
     because an operator exempted their actions from approval."""
     since = now - UNUSED
-    found = LearnedPattern.objects.raw(_APPROVED, [account.id, now, since, since])
-    rows = list(found.prefetch_related("actions"))
+    found = instances.load(LearnedPattern, _APPROVED, [account.id, now, since, since])
+    prefetch_related_objects(found, "actions")
     exempted: frozenset[str] = frozenset()
-    if any(row.approved_by == EXEMPTED for row in rows):
+    if any(row.approved_by == EXEMPTED for row in found):
         exempted = exempted_actions(account.id)
     return tuple(
         pattern
-        for row in rows
+        for row in found
         for pattern in [_pattern(row)]
         if row.approved_by != EXEMPTED or {name for name, _ in pattern.actions} <= exempted
     )

@@ -20,17 +20,19 @@ from guardrails.models import Skill
 from guardrails.policies import changes
 from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef
+from integrations.database import instances
 from integrations.database.locks import take_lock
 
 State = Skill.State
 MAX_WAITING = 20  # proposed versions of one account
+_LONG = ("content",)
 # Of every mail: composed by Django, it took several times as long. What is long is left out, and
 # read where somebody asks for it.
-_CURRENT = """
-SELECT DISTINCT ON (name) id, name, version, description, enabled FROM guardrails_skill
+_CURRENT = f"""
+SELECT DISTINCT ON (name) {instances.columns(Skill, but=_LONG)} FROM guardrails_skill
 WHERE organisation_id = %s AND (account_id = %s OR account_id IS NULL) AND state = 'published'
 ORDER BY name, account_id ASC NULLS LAST, version DESC
-"""
+"""  # noqa: S608  # only constants
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,4 +191,4 @@ def load(account: AccountRef, name: str) -> LoadedSkill | None:
 
 def _current_skills(account: AccountRef) -> Iterable[Skill]:
     """The newest version of each skill, by name: the account's own before the organisation's."""
-    return Skill.objects.raw(_CURRENT, [account.organisation_id, account.id])
+    return instances.load(Skill, _CURRENT, [account.organisation_id, account.id], but=_LONG)

@@ -1,17 +1,19 @@
 """The row of an item that comes again, as every mail asks for it."""
 
 from integrations.contracts import AccountRef
+from integrations.database import instances
 from knowledge.models import Item
 
 _LONG = ("search", "text")
-_COLUMNS = ", ".join(one.attname for one in Item._meta.concrete_fields if one.name not in _LONG)
 # Composed by Django, it took several times as long.
 _STORED = f"""
-SELECT {_COLUMNS} FROM knowledge_item WHERE account_id = %s AND source = %s AND source_id = %s
+SELECT {instances.columns(Item, but=_LONG)} FROM knowledge_item
+WHERE account_id = %s AND source = %s AND source_id = %s
 """  # noqa: S608  # only constants
 
 
 def find_stored(account: AccountRef, source_id: str) -> Item | None:
     """The account's item with this id at its provider, also one that was deleted. Its text and its
     words are read where somebody asks for them. One query."""
-    return next(iter(Item.objects.raw(_STORED, [account.id, account.source, source_id])), None)
+    found = instances.load(Item, _STORED, [account.id, account.source, source_id], but=_LONG)
+    return found[0] if found else None
