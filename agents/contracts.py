@@ -97,7 +97,8 @@ def failure(
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
     """A tool call as it stands. `result` is None while it is open. `at` is when it ended, or
-    was asked for while it is open; None means now."""
+    was asked for while it is open; None means now. `is_new`: this process has just stored it, so
+    nobody has run it before."""
 
     id: UUID
     name: str
@@ -105,6 +106,7 @@ class CallRecord:
     action_id: UUID
     result: Mapping[str, Any] | None
     at: datetime | None = None
+    is_new: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,6 +80,7 @@ def add_step(
             action_id=uuid7(),
             result=None,
             at=now,
+            is_new=True,
         )
         for call in completion.calls
     )
@@ -157,7 +158,7 @@ def finish_call(
         raise LeaseLost
     if not stored:
         return _call(ToolCall.objects.get(id=call.id))
-    return replace(call, result=wire, at=now)
+    return replace(call, result=wire, at=now, is_new=False)
 
 
 _SPENT = """

@@ -133,6 +133,7 @@ def _request(
             reason=reason,
         ),
         called=_called(context, account, action.object_field, params) if action else "",
+        is_first=context.call.is_new,
     )
 
 

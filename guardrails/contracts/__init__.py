@@ -60,7 +60,9 @@ class Origin:
 class ActionRequest:
     """One action somebody wants done. `action_id` (uuid7) is made once, stored by the caller
     before the call, and makes execution idempotent: the same id never acts twice. `called` is what
-    the object is called where the caller read of it: words for people, on which nothing rests."""
+    the object is called where the caller read of it: words for people, on which nothing rests.
+    `is_first`: the caller has just made and stored the id, so the ledger is not asked what it has
+    of it; that no attempt is made twice does not rest on this."""
 
     action_id: UUID
     account: AccountRef
@@ -68,6 +70,7 @@ class ActionRequest:
     arguments: Mapping[str, Any]
     origin: Origin
     called: str = ""
+    is_first: bool = False
 
 
 # Of these two many are made for every decision: named tuples are made more quickly.

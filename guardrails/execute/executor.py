@@ -159,7 +159,7 @@ def one_at_a_time(action_id: UUID) -> Iterator[None]:
 
 def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionResult:
     """From what the ledger says of this action already."""
-    rows = recorded(request.action_id)
+    rows = () if request.is_first else recorded(request.action_id)
     held = held_sends.find(request.action_id) if steps.was_held(rows) else None
     # None when it was released: then the rows tell.
     held_result = held_sends.result(held) if held else None
@@ -185,8 +185,17 @@ def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionR
         case "asked":
             result = approval_requests.result(request)
         case "new":
-            result = _try(Try(request=request, confirmation=confirmation, rows=rows, held=held))
+            result = _try_new(Try(request=request, confirmation=confirmation, rows=rows, held=held))
     return result
+
+
+def _try_new(this: Try) -> ActionResult:
+    try:
+        return _try(this)
+    except ledger.AlreadyRecorded:
+        if not this.request.is_first:
+            raise
+    return _go_on(replace(this.request, is_first=False), this.confirmation)  # it was not
 
 
 def _try(this: Try) -> ActionResult:

@@ -183,6 +183,24 @@ def test_the_same_action_id_acts_once_and_answers_alike(office: Office) -> None:
     assert len(office.calls()) == 1
 
 
+def test_an_action_that_is_wrongly_called_the_first_of_its_id_is_done_once(office: Office) -> None:
+    office.permit("create_jira_task")
+    office.permit("archive")
+    office.list_target("create_jira_task", "project", "PROJ", "Customer Portal")
+    issue = office.request("create_jira_task", ISSUE)
+    mail = office.request("archive", {"email_id": office.receive()})
+
+    for request in (issue, mail):
+        first = execute(request)
+        assert execute(replace(request, is_first=True)) == first
+        assert phases(first) == [
+            ("attempt", "pending", "allowed"),
+            ("outcome", "succeeded", "performed"),
+        ]
+
+    assert len(office.calls()) == 2
+
+
 def test_a_known_action_id_with_other_arguments_is_turned_away(office: Office) -> None:
     email_id, other = office.receive(), office.receive()
     office.permit("archive")
