@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection
 from pydantic import ValidationError
@@ -121,11 +121,30 @@ def refresh(
     )
 
 
-def find_own_changes(account: AccountRef, answers: Iterable[Mapping[str, Any]]) -> list[Refresh]:
+class OwnChange(NamedTuple):
+    """What actions of the assistant made of one item: its versions, and the last as it is read."""
+
+    account: AccountRef
+    since: int
+    last: AnyItem
+    parsed: Parsed
+
+    def store(self) -> Literal["metadata", "unchanged"] | None:
+        """As `Refresh.store`; nor where anything else changed the item too. Two queries."""
+        row = find_stored(self.account, self.last.id)
+        if row is None or row.deleted_at or row.source_version != self.since - 1:
+            return None
+        if row.content_type == "event" or row.content_hash != self.parsed.content_hash:
+            return None
+        version = Version(number=self.last.version, updated_at=self.last.updated_at)
+        own_since = row.own_since or self.since
+        return refresh(row, self.parsed, version, own_since=own_since).store()
+
+
+def find_own_changes(account: AccountRef, answers: Iterable[Mapping[str, Any]]) -> list[OwnChange]:
     """What actions of the assistant changed, by the provider's answers to them. Once it is stored,
     the word of it that the provider sends everybody tells nothing new (`Item.own_since`). One of
-    each item, but not where anything else changed too, or an answer is not the whole item. A query
-    an item."""
+    each item, but not where an answer is not the whole item, or one is missing. Asks nobody."""
     items: dict[str, list[AnyItem]] = {}
     for answer in answers:
         with suppress(ValidationError):
@@ -147,24 +166,16 @@ def is_own(account: AccountRef, item: AnyItem) -> bool:
     ).exists()
 
 
-def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> Refresh | None:
+def _find_own(account: AccountRef, items: Sequence[AnyItem]) -> OwnChange | None:
     last, since = items[-1], items[0].version
     # Nobody changed it in between: what a user did has to be looked at as such.
     if since <= 1 or [one.version for one in items] != [*range(since, since + len(items))]:
-        return None
-    row = find_stored(account, last.id)
-    if row is None or row.deleted_at or row.source_version != since - 1:
-        return None
-    if row.content_type == "event":
         return None
     try:
         parsed = read_item(last, source_id=last.id)
     except (Unreadable, Ended):
         return None
-    if parsed.content_hash != row.content_hash:
-        return None
-    version = Version(number=last.version, updated_at=last.updated_at)
-    return refresh(row, parsed, version, own_since=row.own_since or since)
+    return OwnChange(account, since, last, parsed)
 
 
 def _describe(row: Item) -> tuple[str, str]:
