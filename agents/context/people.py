@@ -1,11 +1,9 @@
 """Whom a turn works for."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
-
-from django.db import connection
 
 from agents.contracts import Person
 from guardrails.actions.base import AnyAction
@@ -18,6 +16,7 @@ from guardrails.policies.capabilities import find_capabilities
 from integrations.accounts.rows import COLUMNS, account_of
 from integrations.contracts import AccountRef
 from integrations.contracts.preferences import Preferences, read_hours
+from integrations.database.together import Read, Row
 from knowledge.search import retrieval
 
 WAITING_SHOWN = 10
@@ -36,17 +35,23 @@ ORDER BY a.created_at, a.id
 def load_person(*, organisation_id: UUID, external_user_id: str) -> Person | None:
     """The user with what they say of themself and all their accounts, those connected first coming
     first, in one query. None where they have no account."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PERSON, [organisation_id, external_user_id])
-        rows = cursor.fetchall()
-    if not rows:
-        return None
-    return Person(
-        organisation_id=organisation_id,
-        external_user_id=external_user_id,
-        accounts=tuple(account_of(row[5:]) for row in rows),
-        preferences=_preferences(*rows[0][:5]),
-    )
+    return read_person(organisation_id=organisation_id, external_user_id=external_user_id).run()
+
+
+def read_person(*, organisation_id: UUID, external_user_id: str) -> Read[Person | None]:
+    """The same, to be run with others."""
+
+    def load(rows: Sequence[Row]) -> Person | None:
+        if not rows:
+            return None
+        return Person(
+            organisation_id=organisation_id,
+            external_user_id=external_user_id,
+            accounts=tuple(account_of(row[5:]) for row in rows),
+            preferences=_preferences(*rows[0][:5]),
+        )
+
+    return Read(_PERSON, [organisation_id, external_user_id], load)
 
 
 def _preferences(

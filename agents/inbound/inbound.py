@@ -30,9 +30,11 @@ from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.contracts.preferences import Preferences
+from integrations.database.together import run_together
 from integrations.exceptions import ProviderError
 from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
+from knowledge.contracts import StoredMail
 
 log = logging.getLogger(__name__)
 EARLIER_MAILS = 3  # of the thread before it
@@ -160,9 +162,20 @@ def _work(
     past: Past | None,
 ) -> None:
     lease, account = end.lease, end.account
-    user = people.load_person(
+    steps = (
+        [] if lease.is_new else journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
+    )
+    begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
+    known = people.read_person(
         organisation_id=account.organisation_id, external_user_id=account.external_user_id
     )
+    patterns = learned.read_approved(account, now=timezone.now())
+    published = skills.read_offered(account)
+    before = earlier.read_earlier(
+        account, sender=mail.sender, list_id=mail.list_id, authenticated=mail.authenticated
+    )
+    run_together(known, patterns, published, *([before] if before else []))
+    user = known.found
     # Acted upon is the mailbox alone; the calendar is another account.
     person = Person(
         organisation_id=account.organisation_id,
@@ -170,21 +183,16 @@ def _work(
         accounts=(account,),
         preferences=user.preferences if user else Preferences(),
     )
-    steps = (
-        [] if lease.is_new else journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
-    )
-    begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
-    found = None
-    if not begun_by_model:
-        found = matching.match(learned.approved_patterns(mail.account, now=timezone.now()), mail)
-    offered = () if found else skills.list_offered(mail.account)
+    found = None if begun_by_model else matching.match(patterns.found, mail)
+    offered = () if found else published.found
     system = (
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
     permitted = () if found else people.list_capabilities(person, {account.id: policy})
     withheld = frozenset() if found else roster.find_withheld(past, mail)
     capabilities = [one for one in permitted if one.action_type not in withheld]
-    request = "" if found else _request(person, mail, user or person, capabilities)
+    lay = before.found if before else ()
+    request = "" if found else _request(person, mail, user or person, capabilities, lay)
     tools = roster.MAIL_READER.offer(
         person, capabilities=capabilities, skills=bool(offered), agents=False
     )
@@ -225,39 +233,37 @@ def _work(
         act_on_pattern(run, found, mail, counts=past is None or past.trial is None)
         end.store(Turn.Ending.PATTERN)
         return
-    before = len(steps)
+    at_first = len(steps)
     match loop.run_agent(run):
         case Reply():
             end.store(Turn.Ending.REPLY)
         case Question():
             end.store(Turn.Ending.QUESTION)
-        case Stop(limit="seconds") if len(run.steps) == before:
+        case Stop(limit="seconds") if len(run.steps) == at_first:
             raise OutOfTime  # the model said nothing in all this time
         case Stop():
             end.store(Turn.Ending.LIMIT)
 
 
 def _request(
-    person: Person, mail: InboundMail, calendars: Person, capabilities: Sequence[Capability]
+    person: Person,
+    mail: InboundMail,
+    calendars: Person,
+    capabilities: Sequence[Capability],
+    before: Sequence[StoredMail],
 ) -> str:
     """What the mail reader is asked: the mail, the time, when the user's is taken, and how earlier
     mail of the sender lies."""
     now = timezone.now()
     taken = "" if mail.list_id else busy.render(calendars, f"{mail.subject}\n{mail.text}", now)
     lines = [prompts.render_now(person, now), taken]
-    found = earlier.list_earlier(
-        mail.account,
-        sender=mail.sender,
-        list_id=mail.list_id,
-        authenticated=mail.authenticated,
-    )
-    before = earlier.describe(
-        found,
+    lay = earlier.describe(
+        before,
         but=mail.email_id,
         subject=mail.subject,
         names=people.name_targets(capabilities),
     )
-    lines.append(prompts.render_item(mail, zone=person.time_zone, earlier=before))
+    lines.append(prompts.render_item(mail, zone=person.time_zone, earlier=lay))
     return "\n".join(filter(None, lines))
 
 

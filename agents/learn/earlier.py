@@ -5,6 +5,7 @@ from typing import Any
 
 from guardrails.facts.subjects import generalised
 from integrations.contracts import AccountRef
+from integrations.database.together import Read
 from knowledge.contracts import StoredMail
 from knowledge.search import mails
 
@@ -12,16 +13,16 @@ MOST = 5
 LOOKED_AT = 20
 
 
-def list_earlier(
+def read_earlier(
     account: AccountRef, *, sender: str, list_id: str, authenticated: bool
-) -> tuple[StoredMail, ...]:
+) -> Read[tuple[StoredMail, ...]] | None:
     """The newest stored mail of this list, or that this sender is proved to have written, if they
-    are proved now too. One query; none where there is neither."""
+    are proved now too. None where there is neither."""
     if list_id:
-        return mails.list_of_list(account.id, list_id=list_id, limit=LOOKED_AT)
+        return mails.read_of_list(account.id, list_id=list_id, limit=LOOKED_AT)
     if authenticated:
-        return mails.list_from_sender(account.id, address=sender, limit=LOOKED_AT)
-    return ()
+        return mails.read_from_sender(account.id, address=sender, limit=LOOKED_AT)
+    return None
 
 
 def describe(

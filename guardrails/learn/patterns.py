@@ -1,5 +1,6 @@
 """Learned patterns: which may act now, and what people decide about them."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from guardrails.models import AllowedAction, LearnedPattern
 from guardrails.models.patterns import UNUSED
 from integrations.contracts import AccountRef
 from integrations.database import instances
+from integrations.database.together import Read
 
 State = LearnedPattern.State
 EXEMPTED = "policy:exempted"  # approves the patterns that need no person
@@ -30,8 +32,17 @@ NOT_SUSPENDED = {"suspended_at": None, "suspended_why": ""}
 def approved_patterns(account: AccountRef, *, now: datetime) -> tuple[Pattern, ...]:
     """The patterns that may act now, oldest first. Two queries; one more where some act
     because an operator exempted their actions from approval."""
+    return read_approved(account, now=now).run()
+
+
+def read_approved(account: AccountRef, *, now: datetime) -> Read[tuple[Pattern, ...]]:
+    """The same, the first query to be run with others."""
     since = now - UNUSED
-    found = instances.load(LearnedPattern, _APPROVED, [account.id, now, since, since])
+    found = instances.read(LearnedPattern, _APPROVED, [account.id, now, since, since])
+    return found.then(lambda rows: _permitted(account, rows))
+
+
+def _permitted(account: AccountRef, found: Sequence[LearnedPattern]) -> tuple[Pattern, ...]:
     prefetch_related_objects(found, "actions")
     exempted: frozenset[str] = frozenset()
     if any(row.approved_by == EXEMPTED for row in found):

@@ -5,7 +5,6 @@ Every new version is in the history of policy. One that the agent proposes is ne
 before a person approves it.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -22,6 +21,7 @@ from guardrails.policies.changes import Author
 from integrations.contracts import AccountRef
 from integrations.database import instances
 from integrations.database.locks import take_lock
+from integrations.database.together import Read
 
 State = Skill.State
 MAX_WAITING = 20  # proposed versions of one account
@@ -171,16 +171,23 @@ def _lock_versions(skill: Skill) -> None:
 
 def list_offered(account: AccountRef) -> tuple[SkillRef, ...]:
     """The skills offered to this account, by name. One query."""
-    return tuple(
-        SkillRef(name=skill.name, version=skill.version, description=skill.description)
-        for skill in _current_skills(account)
-        if skill.enabled
+    return read_offered(account).run()
+
+
+def read_offered(account: AccountRef) -> Read[tuple[SkillRef, ...]]:
+    """The same, to be run with others."""
+    return _current_skills(account).then(
+        lambda found: tuple(
+            SkillRef(name=skill.name, version=skill.version, description=skill.description)
+            for skill in found
+            if skill.enabled
+        )
     )
 
 
 def load(account: AccountRef, name: str) -> LoadedSkill | None:
     """The newest version of a skill, and one more use of it; None when it is not offered."""
-    skill = next((one for one in _current_skills(account) if one.name == name), None)
+    skill = next((one for one in _current_skills(account).run() if one.name == name), None)
     used = skill is not None and Skill.objects.filter(pk=skill.pk, enabled=True).update(
         use_count=F("use_count") + 1, last_used_at=timezone.now()
     )
@@ -189,6 +196,6 @@ def load(account: AccountRef, name: str) -> LoadedSkill | None:
     return LoadedSkill(name=skill.name, version=skill.version, content=skill.content)
 
 
-def _current_skills(account: AccountRef) -> Iterable[Skill]:
+def _current_skills(account: AccountRef) -> Read[list[Skill]]:
     """The newest version of each skill, by name: the account's own before the organisation's."""
-    return instances.load(Skill, _CURRENT, [account.organisation_id, account.id], but=_LONG)
+    return instances.read(Skill, _CURRENT, [account.organisation_id, account.id], but=_LONG)

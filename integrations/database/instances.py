@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model
 
+from integrations.database.together import Read, Row
+
 M = TypeVar("M", bound=Model)
 
 
 def columns(model: type[Model], *, but: Collection[str] = ()) -> str:
-    """What a statement selects for `load`: the model's columns in their order, `but` these."""
+    """What a statement selects for `read`: the model's columns in their order, `but` these."""
     return ", ".join(f'"{name}"' for name in _names(model) if name not in but)
 
 
@@ -24,11 +26,21 @@ def load(
 ) -> list[M]:
     """The rows that the statement finds. It selects `columns` of this model, `but` the same:
     these are read where somebody asks for them. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        found = cursor.fetchall()
-    names = [name for name in _names(model) if name not in but] if found else []
-    return [model.from_db(DEFAULT_DB_ALIAS, names, _converted(model, names, row)) for row in found]
+    return read(model, statement, values, but=but).run()
+
+
+def read(
+    model: type[M], statement: str, values: Sequence[Any], *, but: Collection[str] = ()
+) -> Read[list[M]]:
+    """The same, to be run with others."""
+
+    def build(rows: Sequence[Row]) -> list[M]:
+        names = [name for name in _names(model) if name not in but] if rows else []
+        return [
+            model.from_db(DEFAULT_DB_ALIAS, names, _converted(model, names, row)) for row in rows
+        ]
+
+    return Read(statement, values, build)
 
 
 @cache

@@ -1,14 +1,14 @@
 """Heads of stored mail: who wrote, about what, and where the mail lies."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, F, Func, QuerySet
 
+from integrations.database.together import Read, Row
 from knowledge.contracts import StoredMail
 from knowledge.models import Item
 
@@ -33,16 +33,16 @@ def load_by_ids(account_id: UUID, source_ids: Iterable[str]) -> dict[str, Stored
     return {row.source_id: _mail(row) for row in rows}
 
 
-def list_from_sender(account_id: UUID, *, address: str, limit: int) -> tuple[StoredMail, ...]:
+def read_from_sender(account_id: UUID, *, address: str, limit: int) -> Read[tuple[StoredMail, ...]]:
     """The account's newest mails that this address is proved to have sent: what others sent in its
-    name says nothing about its own. One query."""
+    name says nothing about its own."""
     given = {"account": account_id, "address": address.lower(), "limit": limit}
-    return _newest(_OF_SENDER, given)
+    return Read(_OF_SENDER, given, _stored_mails)
 
 
-def list_of_list(account_id: UUID, *, list_id: str, limit: int) -> tuple[StoredMail, ...]:
-    """The account's newest mails of this mailing list. One query."""
-    return _newest(_OF_LIST, {"account": account_id, "list": list_id, "limit": limit})
+def read_of_list(account_id: UUID, *, list_id: str, limit: int) -> Read[tuple[StoredMail, ...]]:
+    """The account's newest mails of this mailing list."""
+    return Read(_OF_LIST, {"account": account_id, "list": list_id, "limit": limit}, _stored_mails)
 
 
 def list_received(
@@ -74,10 +74,8 @@ def _rows(account_id: UUID) -> QuerySet[Item]:
     )
 
 
-def _newest(statement: str, given: Mapping[str, Any]) -> tuple[StoredMail, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        return tuple(_stored(*row, metadata=json.loads(said)) for *row, said in cursor.fetchall())
+def _stored_mails(rows: Sequence[Row]) -> tuple[StoredMail, ...]:
+    return tuple(_stored(*row, metadata=json.loads(said)) for *row, said in rows)
 
 
 def _mail(row: Item) -> StoredMail:

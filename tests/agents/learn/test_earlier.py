@@ -54,10 +54,10 @@ def test_only_proved_mail_of_a_proved_sender_counts_or_that_of_the_same_list() -
         )
 
     def found(*, list_id: str = "", authenticated: bool) -> list[str]:
-        mails = earlier.list_earlier(
+        mails = earlier.read_earlier(
             account.ref(), sender="A@b.example", list_id=list_id, authenticated=authenticated
         )
-        return [one.source_id for one in mails]
+        return [one.source_id for one in mails.run()] if mails else []
 
     assert found(authenticated=True) == ["proved"]
     assert found(authenticated=False) == []

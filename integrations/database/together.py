@@ -1,0 +1,53 @@
+"""Reads that follow each other with nothing in between, as one way to the server and back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+
+T = TypeVar("T")
+S = TypeVar("S")
+Row = tuple[Any, ...]
+
+
+class Read(Generic[T]):
+    """A statement that only reads, and what `load` makes of its rows: `found`, once it ran."""
+
+    found: T
+
+    def __init__(
+        self,
+        statement: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        load: Callable[[Sequence[Row]], T],
+    ) -> None:
+        self.statement, self.values, self.load = statement, values, load
+
+    def then(self, make: Callable[[T], "S"]) -> "Read[S]":
+        """The same, and what `make` makes of what was found; it may ask for more."""
+        return Read(self.statement, self.values, lambda rows: make(self.load(rows)))
+
+    def run(self) -> T:
+        """By itself. One query."""
+        with connection.cursor() as cursor:
+            cursor.execute(self.statement, self.values)
+            self.found = self.load(cursor.fetchall())
+        return self.found
+
+
+def run_together(*reads: Read[Any]) -> None:
+    """All of them, in one transaction and one way to the server and back. A statement each; what
+    is committed meanwhile may be in the later ones alone, as if they were run by themselves.
+    Raises DatabaseError: then none of them has found anything."""
+    connection.ensure_connection()
+    cursors = [connection.cursor() for _ in reads]
+    try:
+        with connection.wrap_database_errors, connection.connection.pipeline():
+            for cursor, read in zip(cursors, reads, strict=True):
+                cursor.execute(read.statement, read.values)
+        rows = [cursor.fetchall() for cursor in cursors]
+    finally:
+        for cursor in cursors:
+            cursor.close()
+    for read, found in zip(reads, rows, strict=True):
+        read.found = read.load(found)
