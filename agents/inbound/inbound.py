@@ -32,7 +32,8 @@ from integrations.contracts import AccountRef, Email
 from integrations.contracts.preferences import Preferences
 from integrations.database.together import run_together
 from integrations.exceptions import ProviderError
-from integrations.llm.completions import ModelError, OutOfTime
+from integrations.llm import metering
+from integrations.llm.completions import ModelError, OutOfTime, Payer
 from integrations.llm.deadline import Deadline
 from knowledge.contracts import StoredMail
 
@@ -174,7 +175,14 @@ def _work(
     before = earlier.read_earlier(
         account, sender=mail.sender, list_id=mail.list_id, authenticated=mail.authenticated
     )
-    run_together(known, patterns, published, *([before] if before else []))
+    payer = Payer(
+        organisation_id=account.organisation_id,
+        external_user_id=account.external_user_id,
+        account_id=account.id,
+        run_id=lease.turn_id,
+    )
+    budgets = metering.read_budgets(payer)
+    run_together(known, patterns, published, budgets, *([before] if before else []))
     user = known.found
     # Acted upon is the mailbox alone; the calendar is another account.
     person = Person(
@@ -225,7 +233,8 @@ def _work(
             draft=past.draft if past else None,
         ),
         steps=steps,
-        payer=person.payer(lease.turn_id, account=mail.account),
+        payer=payer,
+        budgets=budgets.found,
         deadline=deadline,
         around_reply=lambda: end.committing(Turn.Ending.REPLY),
     )

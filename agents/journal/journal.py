@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from agents.journal.leases import Lease, LeaseLost
 from agents.journal.statements import to_storable
 from agents.models import Step, ToolCall, Turn
 from audit.ledger.ids import uuid7
+from integrations.database.together import Read, Row
 from integrations.llm.completions import Completion
 from integrations.llm.metering import Calls
 
@@ -175,10 +175,17 @@ WHERE turn.id = %s
 
 def count_spent(lease: Lease) -> Spent:
     """What the turn has used so far, its specialists included. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SPENT, [lease.turn_id])
-        calls, stopped, tokens, cost = cursor.fetchone()
-    return Spent(tool_calls=calls, tokens=tokens, cost=cost, stopped=stopped)
+    return read_spent(lease).run()
+
+
+def read_spent(lease: Lease) -> Read[Spent]:
+    """The same, to be run with others."""
+
+    def load(rows: Sequence[Row]) -> Spent:
+        [(calls, stopped, tokens, cost)] = rows
+        return Spent(tool_calls=calls, tokens=tokens, cost=cost, stopped=stopped)
+
+    return Read(_SPENT, [lease.turn_id], load)
 
 
 def stop_asked(lease: Lease) -> bool:

@@ -34,6 +34,7 @@ from agents.tools import hooks, use_tool
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
 from integrations.database.pools import release_connections
+from integrations.database.together import run_together
 from integrations.llm import llm, metering, profiles, telemetry
 from integrations.llm.completions import Completion, Listener, OutOfTime, Payer
 from integrations.llm.deadline import Deadline
@@ -64,6 +65,7 @@ class Run:
     )
     steps: list[StepRecord] = field(default_factory=list)
     call_count: int = 0  # calls of the turn when its last step was asked for
+    budgets: Sequence[metering.Budget] | None = None  # as they were read for the next call alone
 
 
 def run_agent(run: Run) -> Ending:
@@ -123,9 +125,10 @@ def _spent(run: Run) -> Spent:
 
 
 def _noted(run: Run) -> Spent:
-    spent = journal.count_spent(run.lease)
-    run.call_count = spent.tool_calls
-    return spent
+    spent, budgets = journal.read_spent(run.lease), metering.read_budgets(run.payer)
+    run_together(spent, budgets)
+    run.call_count, run.budgets = spent.found.tool_calls, budgets.found
+    return spent.found
 
 
 def _ask_whom(run: Run) -> StepRecord | None:
@@ -142,6 +145,7 @@ def _ask(run: Run) -> StepRecord:
     room = profiles.room(run.model or settings.CHAT_MODEL) - truncation.count_tokens(last)
     messages = run.messages(run.steps, room - sum(tool.schema_tokens for tool in tools))
     speech = Speech(run.lease, run.clean) if run.stream else None
+    budgets, run.budgets = run.budgets, None
     with metering.gathered() as calls:
         completion = llm.complete(
             messages=[*messages, *last],
@@ -151,6 +155,7 @@ def _ask(run: Run) -> StepRecord:
             model=run.model,
             listener=speech.listener if speech else None,
             deadline=run.deadline,
+            budgets=budgets,
         )
         if speech:
             speech.flush()

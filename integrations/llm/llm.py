@@ -102,14 +102,16 @@ def complete(
     listener: Listener | None = None,
     deadline: Deadline | None = None,
     once: bool = False,
+    budgets: Sequence[metering.Budget] | None = None,
 ) -> Completion:
     """One answer to `messages` (wire form), streamed to `listener` if there is one.
 
     A model that does not answer is replaced by its profile's fallback, for which half of the time
     is kept, and a stream that broke off is asked for once more: nothing was done by it yet. With
-    `once` one model is asked one time. All of it is over by the deadline; without one, in the time
-    that TRIES reads may take. Raises ModelError; OutOfTime when the deadline came first, and
-    BudgetExhausted before anything was asked.
+    `once` one model is asked one time. `budgets`: the payer's, where they were read just now. All
+    of it is over by the deadline; without one, in the time that TRIES reads may take. Raises
+    ModelError; OutOfTime when the deadline came first, and BudgetExhausted before anything was
+    asked.
     """
     body: dict[str, Any] = {"messages": list(messages)}
     if tools:
@@ -124,7 +126,7 @@ def complete(
     with _in_time(deadline, listener) as until:
         try:
             first = until.halfway() if fallback else until
-            return ask(asked, deadline=first, tries=1 if once else TRIES)
+            return ask(asked, deadline=first, tries=1 if once else TRIES, budgets=budgets)
         except ModelError as error:
             again = fallback or (asked if error.code in BROKE_OFF else "")
             may_help = error.retryable or error.code == "status_404"
@@ -162,9 +164,10 @@ def _metered(
     listener: Listener | None,
     deadline: Deadline,
     tries: int,
+    budgets: Sequence[metering.Budget] | None = None,
 ) -> Completion:
     """One call, counted whatever becomes of it. Raises ModelError."""
-    if metering.exhausted(payer, now=timezone.now()):
+    if metering.exhausted(payer, now=timezone.now(), budgets=budgets):
         raise BudgetExhausted
     profile = profiles.profile(model).in_role(purpose)
     request = {"model": model, **body}

@@ -7,7 +7,7 @@ together go over a budget, each by no more than itself.
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from django.db import connection
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
+from integrations.database.together import Read
 from integrations.llm.completions import ModelError, Payer, Usage
 from integrations.llm.profiles import profile
 from integrations.models import ModelCall
@@ -54,7 +55,7 @@ FROM integrations_modelcall WHERE run_id = %s
 """
 
 
-class _Limit(NamedTuple):
+class Budget(NamedTuple):
     """One budget that fits, as it is asked for."""
 
     account_id: UUID | None
@@ -71,13 +72,19 @@ def usage(model: str, *, prompt_tokens: int, answer_tokens: int, cached_tokens: 
     return Usage(prompt_tokens=prompt, cached_tokens=cached, answer_tokens=answer, cost=cost)
 
 
-def exhausted(payer: Payer, *, now: datetime) -> bool:
-    """Whether a budget that fits the payer has no room left. One query without budgets."""
+def read_budgets(payer: Payer) -> Read[list[Budget]]:
+    """Those that fit the payer."""
+    given = [payer.organisation_id, payer.external_user_id, payer.account_id]
+    return Read(_FITTING, given, lambda rows: [Budget(*row) for row in rows])
+
+
+def exhausted(payer: Payer, *, now: datetime, budgets: Sequence[Budget] | None = None) -> bool:
+    """Whether a budget that fits the payer has no room left. One query without budgets; none where
+    `budgets` were read just now."""
     if gathering := _gathered.get():
         gathering.write()
-    with connection.cursor() as cursor:
-        cursor.execute(_FITTING, [payer.organisation_id, payer.external_user_id, payer.account_id])
-        budgets = [_Limit(*row) for row in cursor.fetchall()]
+    if budgets is None:
+        budgets = read_budgets(payer).run()
     own = any(budget.external_user_id for budget in budgets)
     return any(
         _is_used_up(budget, payer, now=now)
@@ -86,7 +93,7 @@ def exhausted(payer: Payer, *, now: datetime) -> bool:
     )
 
 
-def _is_used_up(budget: _Limit, payer: Payer, *, now: datetime) -> bool:
+def _is_used_up(budget: Budget, payer: Payer, *, now: datetime) -> bool:
     calls = ModelCall.objects.filter(organisation_id=payer.organisation_id, at__gt=now - WINDOW)
     if budget.account_id:
         used = _sum(calls.filter(account_id=budget.account_id))
