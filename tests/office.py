@@ -226,7 +226,7 @@ def running_office(settings: Any, *, state_dir: Path) -> Iterator[Office]:
         settings.OPENAI_API_KEY = OFFLINE
         llm._client.cache_clear()
         stack.callback(forget_model_client)
-        stack.callback(close_stream_connections)
+        stack.callback(close_shared_connections)
         stack.enter_context(mock.patch.dict(os.environ, {"OPERATOR_PASSWORD": PASSWORD}))
         copy = copies.copied(original, rooms) if original else load_demo(rooms)
         running = Office(origin=origin, sandbox=sandbox, copy=copy)
@@ -253,6 +253,6 @@ def forget_model_client() -> None:
     llm._client.cache_clear()
 
 
-def close_stream_connections() -> None:
-    """Event streams read in one thread of their own, which keeps its connection."""
+def close_shared_connections() -> None:
+    """What the server asks at its start it asks in one thread, which keeps its connection."""
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()

@@ -9,15 +9,16 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import parse_qs
 from uuid import UUID
 
 import psycopg
 from asgiref.sync import sync_to_async
 from django.core import signing
-from django.db import close_old_connections
+from django.db import connections
 
 from agents.journal.statements import CHANNEL
 from agents.models import TurnEvent
@@ -31,11 +32,15 @@ SALT = "turn-stream"
 TOKEN_SECONDS = 3600
 HEARTBEAT_SECONDS = 15.0
 LAST_TYPE = "turn.finished"
+# One that is slow to read does not hold up all others. Each has a connection while it reads.
+READERS = ThreadPoolExecutor(4, thread_name_prefix="streams")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Wakes:
@@ -146,8 +151,11 @@ async def _follow(
     said, read = SaidSoFar(UUID(turn_id)), 0  # what comes before `after` is part of what was said
     while not gone.done():
         woken.clear()
-        new = await sync_to_async(_show_new)(said, turn_id, reader, read)
+        new = await _in_thread(_show_new, said, turn_id, read)
         for read, type, data in new:
+            if type == LAST_TYPE:
+                # It takes a while, and all that was said has been sent by now.
+                data["answer"] = await _in_thread(build_response, UUID(turn_id), by=reader)
             if read > after:
                 await _send_event(send, read, type, data)
             if type == LAST_TYPE:
@@ -162,25 +170,27 @@ async def _follow(
                 await _send_body(send, b": waiting\n\n")
 
 
-def _show_new(said: SaidSoFar, turn_id: str, reader: str, after: int) -> list[Event]:
+async def _in_thread(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What the function gives, which holds no connection to the database afterwards."""
+
+    def run() -> T:
+        try:
+            return function(*args, **named)
+        finally:
+            connections.close_all()
+
+    return await sync_to_async(run, thread_sensitive=False, executor=READERS)()
+
+
+def _show_new(said: SaidSoFar, turn_id: str, after: int) -> list[Event]:
     """New events, as pages show them: rendering takes a moment, in which other streams go on."""
-    return said.follow(_events(turn_id, reader, after))
+    return said.follow(_events(turn_id, after))
 
 
-def _events(turn_id: str, reader: str, after: int) -> list[Event]:
-    """New events in order. The last one carries the turn's whole answer."""
-    close_old_connections()  # no request begins or ends here, so nobody else does it
+def _events(turn_id: str, after: int) -> list[Event]:
+    """New events in order."""
     rows = TurnEvent.objects.filter(turn_id=turn_id, sequence__gt=after).order_by("sequence")
-    return [
-        (
-            row.sequence,
-            row.type,
-            row.data | {"answer": build_response(row.turn_id, by=reader)}
-            if row.type == LAST_TYPE
-            else describe_event(row.type, row.data),
-        )
-        for row in rows
-    ]
+    return [(row.sequence, row.type, describe_event(row.type, row.data)) for row in rows]
 
 
 def _reader(turn_id: str, scope: Scope) -> str | None:

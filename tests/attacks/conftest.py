@@ -29,10 +29,10 @@ def origin(
     django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
 ) -> Iterator[str]:
     """Where the web server listens. It looks at the ledger before it starts."""
-    from tests.office import close_stream_connections, entrance  # needs Django set up
+    from tests.office import close_shared_connections, entrance  # needs Django set up
 
     with contextlib.ExitStack() as stack:
-        stack.callback(close_stream_connections)
+        stack.callback(close_shared_connections)
         with django_db_blocker.unblock():
             running = stack.enter_context(serving(entrance()))
             connections.close_all()

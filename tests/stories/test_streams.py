@@ -1,7 +1,9 @@
 """The streaming variant of the chat: events as they happen, resumable from the last one seen."""
 
 import json
+import threading
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -96,3 +98,24 @@ def test_a_token_grows_too_old(office: Office, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(streams, "TOKEN_SECONDS", -1)
 
     assert httpx.get(f"{office.origin}{start['stream_url']}").status_code == 401
+
+
+def test_text_comes_before_the_whole_answer_is_put_together_and_holds_up_no_other_stream(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, other = started(office, "Hello"), started(office, "Hello")
+    office.drain()
+    heard, build = threading.Event(), streams.build_response
+
+    def waiting(turn_id: UUID, *, by: str) -> dict[str, Any]:
+        if str(turn_id) == slow["turn_id"]:
+            assert heard.wait(20)
+        return build(turn_id, by=by)
+
+    monkeypatch.setattr(streams, "build_response", waiting)
+    with httpx.stream("GET", f"{office.origin}{slow['stream_url']}", timeout=30) as response:
+        lines = response.iter_lines()
+        assert "event: text.delta" in lines
+        assert follow(office, other["stream_url"])[-1][1] == "turn.finished"
+        heard.set()
+        assert "event: turn.finished" in lines
