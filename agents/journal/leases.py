@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import DatabaseError, connection, connections, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from agents.models import ToolCall, Turn
 from integrations.database import clock
@@ -143,23 +143,37 @@ def open_claimed(**fields: Any) -> Lease | None:
         return lease if cursor.fetchone() else None
 
 
+_WAITING = """
+    SELECT id FROM agents_turn
+    WHERE kind = 'chat' AND state IN ('queued', 'running') AND lease_expires_at <= %(now)s
+    ORDER BY lease_expires_at {order} LIMIT %({most})s FOR UPDATE SKIP LOCKED
+"""
+_CLAIM_WAITING = f"""
+WITH oldest AS ({_WAITING.format(order="ASC", most="oldest")}),
+newest AS ({_WAITING.format(order="DESC", most="newest")})
+UPDATE agents_turn SET state = 'running', lease_owner = %(owner)s, lease_expires_at = %(until)s,
+    attempts = attempts + 1
+WHERE id IN (SELECT id FROM oldest UNION SELECT id FROM newest)
+RETURNING id
+"""  # noqa: S608  # only constants
+
+
 def claim_waiting(most: int) -> list[Lease]:
-    """Take chat turns that wait for a process, or whose process died, at most so many: half of
-    them those that wait longest, half the newest, so that in a rush nobody is forgotten and who
-    comes now does not wait behind all of it. No turn is given to two processes."""
-    owner, now = uuid4(), clock.now()
-    with transaction.atomic():
-        rows = list_waiting(now=now).select_for_update(skip_locked=True)
-        oldest = rows.order_by("lease_expires_at").values_list("id", flat=True)
-        newest = rows.order_by("-lease_expires_at").values_list("id", flat=True)
-        ids = list(dict.fromkeys([*oldest[: most - most // 2], *newest[: most // 2]]))
-        Turn.objects.filter(id__in=ids).update(
-            state=Turn.State.RUNNING,
-            lease_owner=owner,
-            lease_expires_at=lease_end(),
-            attempts=F("attempts") + 1,
-        )
-    return [Lease(turn_id=id, owner=owner) for id in ids]
+    """Take chat turns that wait for a process, or whose process died (`list_waiting`), at most so
+    many: half of them those that wait longest, half the newest, so that in a rush nobody is
+    forgotten and who comes now does not wait behind all of it. No turn is given to two processes.
+    One statement."""
+    owner = uuid4()
+    given = {
+        "owner": owner,
+        "now": clock.now(),
+        "until": lease_end(),
+        "oldest": most - most // 2,
+        "newest": most // 2,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM_WAITING, given)
+        return [Lease(turn_id=id, owner=owner) for (id,) in cursor.fetchall()]
 
 
 def list_waiting(*, now: datetime) -> QuerySet[Turn]:

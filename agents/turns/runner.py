@@ -56,7 +56,7 @@ class Runner:
         log.info("runner.stopped", extra={"at_work": len(left), "handed_back": handed_back})
 
     def _take(self) -> bool:
-        """Begin some of the turns that wait. Whether there may be more to begin now."""
+        """Begin some of the turns that wait. Whether more may wait that nobody will announce."""
         most = min(CLAIMED_AT_ONCE, settings.TURN_THREADS - len(self._at_work))
         taken = leases.claim_waiting(most) if most else []
         connections.close_all()
@@ -65,7 +65,7 @@ class Runner:
                 self._at_work.add(lease)
             # A daemon: what was handed back does not keep the process from ending.
             threading.Thread(target=self._work, args=(lease,), name="turn", daemon=True).start()
-        return bool(taken)
+        return 0 < most == len(taken)
 
     def _wait(self) -> None:
         if len(self._at_work) < settings.TURN_THREADS:
