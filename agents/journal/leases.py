@@ -19,6 +19,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from agents.models import ToolCall, Turn
 from integrations.database import clock
@@ -143,9 +144,12 @@ def open_claimed(**fields: Any) -> Lease | None:
         return lease if cursor.fetchone() else None
 
 
+# By the clock of the database itself, for those too that are queued: what two processes know of it
+# differs by milliseconds, and a turn that seems to wait from later on is found a second later.
 _WAITING = """
     SELECT id FROM agents_turn
-    WHERE kind = 'chat' AND state IN ('queued', 'running') AND lease_expires_at <= %(now)s
+    WHERE kind = 'chat' AND state IN ('queued', 'running')
+        AND lease_expires_at <= statement_timestamp()
     ORDER BY lease_expires_at {order} LIMIT %({most})s FOR UPDATE SKIP LOCKED
 """
 _CLAIM_WAITING = f"""
@@ -164,9 +168,8 @@ def claim_waiting(most: int) -> list[Lease]:
     forgotten and who comes now does not wait behind all of it. No turn is given to two processes.
     One statement."""
     owner = uuid4()
-    given = {
+    given: dict[str, Any] = {
         "owner": owner,
-        "now": clock.now(),
         "until": lease_end(),
         "oldest": most - most // 2,
         "newest": most // 2,
@@ -203,7 +206,7 @@ def hand_back(leases: Collection[Lease]) -> int:
             if not may_be_acting(turn)
         ]
         return Turn.objects.filter(id__in=ids).update(
-            state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=clock.now()
+            state=Turn.State.QUEUED, lease_owner=None, lease_expires_at=Now()
         )
 
 

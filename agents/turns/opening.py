@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from agents.context import people
@@ -12,7 +13,7 @@ from agents.journal import history, leases
 from agents.journal.steps import ASK_USER
 from agents.models import Conversation, Message, ToolCall, Turn
 from audit.ledger.ids import uuid7
-from integrations.database import clock, notices
+from integrations.database import notices
 from integrations.llm import telemetry
 from knowledge.text.languages import language_of
 
@@ -78,7 +79,7 @@ def start_turn(
                 conversation=conversation,
                 principal=principal,
                 language=person.preferences.language or _language(conversation, message),
-                lease_expires_at=clock.now() if queued else leases.lease_end(),
+                lease_expires_at=Now() if queued else leases.lease_end(),
                 decisions=[dict(decision) for decision in decisions],
                 # The request goes on, with what was found before the question.
                 context=question.turn.context if question and answers else [],

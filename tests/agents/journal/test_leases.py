@@ -13,6 +13,7 @@ from django.utils import timezone
 from agents.journal import journal, leases
 from agents.models import Message, Step, ToolCall, Turn
 from agents.turns import turns
+from integrations.database import clock
 from integrations.models import Organisation
 from tests.agents.waiting import ORCHESTRATOR, turn_of
 from tests.clocks import HOUR, clock_off
@@ -56,6 +57,20 @@ def test_a_queued_turn_waits_at_once_and_one_of_a_request_once_its_process_died(
     Turn.objects.filter(id=own).update(lease_expires_at=PAST)
     assert [lease.turn_id for lease in leases.claim_waiting(9)] == [own]
     assert leases.claim_waiting(9) == []
+
+
+def test_a_queued_turn_waits_at_once_also_where_its_process_is_ahead(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = clock.now
+    with monkeypatch.context() as ahead:
+        ahead.setattr(clock, "now", lambda: now() + timedelta(seconds=5))
+        queued = turn_of(organisation)
+        [lease] = leases.claim_waiting(9)
+        assert lease.turn_id == queued
+        assert leases.hand_back([lease]) == 1
+
+    assert [lease.turn_id for lease in leases.claim_waiting(9)] == [queued]
 
 
 def test_an_item_has_one_turn_which_another_delivery_of_it_does_not_disturb() -> None:
