@@ -10,7 +10,7 @@ Statement = tuple[str, Any]  # and its values
 
 
 def fetch_all(
-    using: str, statements: Sequence[Statement], *, setting: str
+    using: str, statements: Sequence[Statement], *, setting: str = ""
 ) -> list[list[tuple[Any, ...]]]:
     """The rows of each of these statements, in their order.
 
@@ -23,7 +23,8 @@ def fetch_all(
         # Looks whether the connection still lives, which is too late once something was sent.
         cursors = [stack.enter_context(connection.cursor()) for _ in statements]
         with connection.wrap_database_errors, connection.connection.pipeline():
-            cursors[0].execute(setting)  # its rows are followed by those that are wanted
+            if setting:
+                cursors[0].execute(setting)  # its rows are followed by those that are wanted
             for cursor, (statement, values) in zip(cursors, statements, strict=True):
                 cursor.execute(statement, values)
         return [cursor.fetchall() for cursor in cursors]

@@ -5,6 +5,8 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection
 
+from integrations.database.pipelines import fetch_all
+
 T = TypeVar("T")
 S = TypeVar("S")
 Row = tuple[Any, ...]
@@ -39,15 +41,6 @@ def run_together(*reads: Read[Any]) -> None:
     """All of them, in one transaction and one way to the server and back. A statement each; what
     is committed meanwhile may be in the later ones alone, as if they were run by themselves.
     Raises DatabaseError: then none of them has found anything."""
-    connection.ensure_connection()
-    cursors = [connection.cursor() for _ in reads]
-    try:
-        with connection.wrap_database_errors, connection.connection.pipeline():
-            for cursor, read in zip(cursors, reads, strict=True):
-                cursor.execute(read.statement, read.values)
-        rows = [cursor.fetchall() for cursor in cursors]
-    finally:
-        for cursor in cursors:
-            cursor.close()
+    rows = fetch_all(connection.alias, [(read.statement, read.values) for read in reads])
     for read, found in zip(reads, rows, strict=True):
         read.found = read.load(found)
