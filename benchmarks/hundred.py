@@ -126,7 +126,7 @@ def configure(url: str) -> None:
     from django.conf import settings
 
     from integrations.credentials import sealing
-    from tests.integrations.conftest import PRIVATE
+    from tests.own_accounts import PRIVATE
 
     settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
     settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())

@@ -55,7 +55,7 @@ def settings() -> None:
     from integrations.credentials import sealing
     from integrations.network import gate
     from integrations.providers.imap import connection, submission
-    from tests.integrations.conftest import PRIVATE
+    from tests.own_accounts import PRIVATE
 
     found.OUTGOING_TO_PRIVATE, found.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
     found.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())

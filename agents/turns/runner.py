@@ -57,7 +57,7 @@ class Runner:
 
     def _take(self) -> bool:
         """Begin some of the turns that wait. Whether more may wait that nobody will announce."""
-        most = min(CLAIMED_AT_ONCE, settings.TURN_THREADS - len(self._at_work))
+        most: int = min(CLAIMED_AT_ONCE, settings.TURN_THREADS - len(self._at_work))
         taken = leases.claim_waiting(most) if most else []
         connections.close_all()
         for lease in taken:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.core import signing
 
-from agents.turns import streams
+from agents.turns import responses, streams
 from integrations.models import ServiceToken
 from tests.office import Office
 
@@ -105,7 +105,7 @@ def test_text_comes_before_the_whole_answer_is_put_together_and_holds_up_no_othe
 ) -> None:
     slow, other = started(office, "Hello"), started(office, "Hello")
     office.drain()
-    heard, build = threading.Event(), streams.build_response
+    heard, build = threading.Event(), responses.build_response
 
     def waiting(turn_id: UUID, *, by: str) -> dict[str, Any]:
         if str(turn_id) == slow["turn_id"]:
