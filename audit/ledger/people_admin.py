@@ -31,7 +31,9 @@ class PeopleAdmin:
         return [self._column(one) if one in self.people else one for one in columns]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
-        fields = super().get_fields(request, obj)  # type: ignore[misc]
+        fields: Sequence[Any] = super().get_fields(request, obj)  # type: ignore[misc]
+        if obj is None:
+            return fields  # a new row names nobody yet
         return [self._field(one) if one in self.people else one for one in fields]
 
     def _column(self, name: str) -> Callable[[Any], str]:
