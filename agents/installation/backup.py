@@ -142,5 +142,6 @@ def _environment() -> dict[str, str]:
         "PGDATABASE": own["NAME"],
         "PGSSLMODE": own["OPTIONS"].get("sslmode", ""),
         "PGSSLROOTCERT": own["OPTIONS"].get("sslrootcert", ""),
+        "PGTARGETSESSIONATTRS": own["OPTIONS"].get("target_session_attrs", ""),
     }
     return {name: str(value) for name, value in given.items() if value}

@@ -7,8 +7,16 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from psycopg.conninfo import conninfo_to_dict
 
+from integrations.database.base import KEEPALIVES
+
 TASKS = "remit_tasks"  # the channel of the task cluster: a task or a delivery waits
-_PARAMETERS = ("host", "port", "dbname", "user", "password", "service", "passfile", "sslmode")
+# Django's own and psycopg's words are none of these. Where the address names several servers, the
+# one that writes has to be found here too: on a standby nobody may listen.
+_PARAMETERS = (
+    *("host", "port", "dbname", "user", "password", "service", "passfile"),
+    *("sslmode", "sslrootcert", "sslcert", "sslkey"),
+    *("target_session_attrs", "connect_timeout", *KEEPALIVES),
+)
 
 
 def notify(channel: str) -> None:
