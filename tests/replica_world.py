@@ -1,5 +1,5 @@
 """A primary and a streaming replica of it: two PostgreSQL servers on loopback, from the binaries of
-the embedded one (`pg_basebackup` is among them)."""
+the embedded one (`pg_basebackup` is among them). The replica can take the primary's place."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import psycopg
 from django.core.management import call_command
 from django.db import connections
+from environ import Env
 
 from config.local import embedded, place as places, ports
 from integrations.database import replicas
@@ -47,6 +48,37 @@ class World:
     def resume(self) -> None:
         self.execute(self.replica, "SELECT pg_wal_replay_resume()")
 
+    @property
+    def either(self) -> str:
+        """The address of both, for those who write. The replica is the first that is tried: who
+        forgets to look for the server that writes is found out."""
+        there, here = urlsplit(self.primary), urlsplit(self.replica)
+        both = f"{here.netloc},{there.hostname}:{there.port}"
+        query = "target_session_attrs=read-write&connect_timeout=3"
+        return there._replace(netloc=both, query=query).geturl()
+
+    def wait_for_replica(self) -> None:
+        """From now on the primary says of nothing that it is committed before the replica has
+        it."""
+        self.execute(self.primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.execute(self.primary, "SELECT pg_reload_conf()")
+        look = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+        until(lambda: self.execute(self.primary, look) == (1,))
+
+    def cut_off(self) -> None:
+        """The replica hears no more of the primary."""
+        self.execute(self.replica, "ALTER SYSTEM SET primary_conninfo = ''")
+        self.execute(self.replica, "SELECT pg_reload_conf()")
+        look = "SELECT count(*) FROM pg_stat_wal_receiver"
+        until(lambda: self.execute(self.replica, look) == (0,))
+
+    def kill_primary(self) -> None:
+        self._control("stop", "-m", "immediate", data=self.place.data)
+
+    def promote(self) -> None:
+        """The replica is the primary from now on."""
+        self._control("promote")
+
     def stop(self) -> None:
         """Kill the replica, with what it is at. One that is down stays down."""
         if (self.data / "postmaster.pid").exists():
@@ -57,9 +89,9 @@ class World:
         if not (self.data / "postmaster.pid").exists():
             self._control("start", "--silent", "-l", str(self.place.home / "replica.log"))
 
-    def _control(self, *words: str) -> None:
+    def _control(self, *words: str, data: Path | None = None) -> None:
         done = self.place.run(
-            str(self.place.binaries / "pg_ctl"), *words, "--wait", "-D", str(self.data)
+            str(self.place.binaries / "pg_ctl"), *words, "--wait", "-D", str(data or self.data)
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -97,7 +129,9 @@ def leading_to(primary: str, replica: str = "") -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(unpooled())  # a pool leads to where it did
         for each in connections.all():
-            stack.enter_context(mock.patch.dict(each.settings_dict, address(primary)))
+            there = address(primary)
+            there["OPTIONS"] = each.settings_dict["OPTIONS"] | there["OPTIONS"]
+            stack.enter_context(mock.patch.dict(each.settings_dict, there))
         if replica:
             own = connections.settings["ledger"]
             options = own["OPTIONS"] | {"options": "-c default_transaction_read_only=on"}
@@ -115,11 +149,6 @@ def forget() -> None:
 
 
 def address(url: str) -> dict[str, Any]:
-    found = urlsplit(url)
-    return {
-        "HOST": found.hostname,
-        "PORT": str(found.port),
-        "USER": found.username,
-        "PASSWORD": found.password,
-        "NAME": found.path[1:],
-    }
+    """As the settings read it."""
+    found = Env.db_url_config(url)
+    return {"OPTIONS": {}} | {name: found[name] for name in found if name != "ENGINE"}
