@@ -58,7 +58,8 @@ def divide(account_ids: Sequence[UUID]) -> dict[str, list[UUID]]:
     holds, and those of which all is `compared`. One query."""
     with connections[router.db_for_read(ChunkVector)].cursor() as cursor:
         cursor.execute(_LARGE, [list(account_ids)])
-        large = set((cursor.fetchone() or [None])[0] or ())
+        [(found,)] = cursor.fetchall()
+    large = set(found or ())
     return {
         "large": [id for id in account_ids if id in large],
         "compared": [id for id in account_ids if id not in large],

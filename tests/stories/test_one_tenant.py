@@ -49,7 +49,8 @@ RIGHTS = (
 EXCEPTIONS = {
     '"integrations_delivery"."state" = ': "the queue of deliveries: how long it is",
     "UPDATE integrations_delivery d SET state": "the same: who is free takes what waited longest",
-    '"agents_turn"."state" ': "the queue of chat turns",
+    '"agents_turn"."state" = ': "the queue of chat turns: how long it is",
+    "FROM agents_turn\n    WHERE kind = 'chat' AND state": "the same: who is free takes what waits",
     '"integrations_servicetoken"."digest" = ': "a token says which organisation it is of",
 }
 CONDITIONS = ("Index Cond", "Filter", "Recheck Cond", "Hash Cond", "Merge Cond", "Join Filter")
