@@ -79,17 +79,25 @@ class Others:
         }
 
 
+def furnish() -> Any:
+    """An organisation with the account that the webhooks are about."""
+    from integrations.models import Account, Organisation
+
+    organisation = Organisation.objects.create(slug="default", name="Benchmark")
+    Account.objects.create(
+        organisation=organisation,
+        external_user_id="maya",
+        source="gmail",
+        address="maya@company.example",
+    )
+    return organisation
+
+
 def main() -> int:
     with own_database() as folder:
-        from integrations.models import Account, Delivery, Organisation, ServiceToken
+        from integrations.models import Delivery, ServiceToken
 
-        organisation = Organisation.objects.create(slug="default", name="Benchmark")
-        Account.objects.create(
-            organisation=organisation,
-            external_user_id="maya",
-            source="gmail",
-            address="maya@company.example",
-        )
+        organisation = furnish()
         token = ServiceToken.issue(organisation=organisation, name="bench", scopes=["chat"])[1]
         with serving(folder) as (port, process):
             url = f"http://127.0.0.1:{port}/api/v1/conversations?user_id=maya"

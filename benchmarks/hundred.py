@@ -125,11 +125,9 @@ def model(folder: Path) -> Iterator[str]:
 def configure(url: str) -> None:
     from django.conf import settings
 
-    from integrations.credentials import sealing
-    from tests.own_accounts import PRIVATE
+    from tests.own_accounts import have_keys
 
-    settings.OUTGOING_TO_PRIVATE, settings.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    settings.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
+    have_keys(settings)
     settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "offline", url
     settings.MODEL_IS_OFFLINE = True
     settings.CHAT_MODEL = settings.INGEST_MODEL = "offline-rules"

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.bare_view import TABLE  # after the path
 from benchmarks.corpus import PROJECT
 from benchmarks.database import own_database
-from benchmarks.door import SECRET, signed
+from benchmarks.door import SECRET, furnish, signed
 from benchmarks.goals import tell
 from benchmarks.inbound import cpu_of
 
@@ -104,15 +104,9 @@ def main() -> int:
     with own_database() as folder:
         from django.db import connection
 
-        from integrations.models import Account, Delivery, Organisation
+        from integrations.models import Delivery
 
-        organisation = Organisation.objects.create(slug="default", name="Benchmark")
-        Account.objects.create(
-            organisation=organisation,
-            external_user_id="maya",
-            source="gmail",
-            address="maya@company.example",
-        )
+        furnish()
         with connection.cursor() as cursor:
             cursor.execute(TABLE)
             cursor.execute("SHOW data_directory")

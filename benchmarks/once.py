@@ -52,13 +52,11 @@ def settings() -> None:
     """Of all processes. Keys are made here, servers are on loopback."""
     from django.conf import settings as found
 
-    from integrations.credentials import sealing
     from integrations.network import gate
     from integrations.providers.imap import connection, submission
-    from tests.own_accounts import PRIVATE
+    from tests.own_accounts import have_keys
 
-    found.OUTGOING_TO_PRIVATE, found.CREDENTIALS_PRIVATE_KEY = True, PRIVATE
-    found.CREDENTIALS_PUBLIC_KEY = sealing.to_text(sealing.private_key(PRIVATE).public_key())
+    have_keys(found)
     found.DATA_SERVICE_TIMEOUT_SECONDS = found.DATA_SERVICE_ANSWER_SECONDS = SECONDS
     found.DATA_SERVICE_RATE = 10_000.0
     # Half of all connections fail: the circuit would only make this take longer.

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.db import close_old_connections, connections
@@ -28,7 +29,7 @@ from integrations.web.webhooks import Answer, Kind, Webhook
 PATH = re.compile(
     r"/webhooks(?:/(?P<slug>[-\w]+))?/item-(?P<kind>created|updated|deleted)", re.ASCII
 )
-# Of bodies that one statement stores: a worker holds them three times meanwhile.
+# Of the bodies in one statement: each is in memory as bytes, as an event and as a row meanwhile.
 MOST_BYTES = 4 * 1024 * 1024
 
 
@@ -84,7 +85,7 @@ class Intake:
 
 def with_webhooks(app: App, *, store: webhooks.Store) -> App:
     """`app`, with webhooks taken in before it. The whole body is there."""
-    intakes: dict[asyncio.AbstractEventLoop, Intake] = {}
+    intakes: WeakKeyDictionary[asyncio.AbstractEventLoop, Intake] = WeakKeyDictionary()
 
     async def entrance(scope: Scope, receive: Receive, send: Send) -> None:
         found = PATH.fullmatch(str(scope["path"])) if _is_post(scope) else None
@@ -96,7 +97,9 @@ def with_webhooks(app: App, *, store: webhooks.Store) -> App:
         if body is None:
             return  # the sender is gone
         kind, slug = cast(Kind, found["kind"]), found["slug"] or "default"
-        intake = intakes.setdefault(asyncio.get_running_loop(), Intake(store))
+        loop = asyncio.get_running_loop()
+        if (intake := intakes.get(loop)) is None:
+            intake = intakes[loop] = Intake(store)
         webhook = Webhook(kind=kind, slug=slug, body=body, headers=headers)
         await _send(send, await intake.take(webhook))
 

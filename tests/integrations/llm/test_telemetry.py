@@ -148,11 +148,13 @@ def test_each_operation_is_measured_whether_its_trace_is_sampled_or_not(
         "gen_ai.request.model": "offline-rules",
         "remit.purpose": "orchestrator",
     }
-    asked = [(told, one.count) for told, one in points(metrics, "gen_ai.client.operation.duration")]
+    asked = [
+        (known, point.count) for known, point in points(metrics, "gen_ai.client.operation.duration")
+    ]
     assert (chat, 2) in asked
     done = {
-        (told["gen_ai.operation.name"], told.get("error.type", "")): point.count
-        for told, point in points(metrics, "remit.operation.duration")
+        (known["gen_ai.operation.name"], known.get("error.type", "")): point.count
+        for known, point in points(metrics, "remit.operation.duration")
     }
     assert done == {
         ("accept", ""): 1,
@@ -163,9 +165,9 @@ def test_each_operation_is_measured_whether_its_trace_is_sampled_or_not(
         ("invoke_agent", ""): 1,
     }
     tokens = {
-        told["gen_ai.token.type"]: point.sum
-        for told, point in points(metrics, "gen_ai.client.token.usage")
-        if told["gen_ai.operation.name"] == "chat"
+        known["gen_ai.token.type"]: point.sum
+        for known, point in points(metrics, "gen_ai.client.token.usage")
+        if known["gen_ai.operation.name"] == "chat"
     }
     assert tokens == {"input": 20, "output": 10}
 
