@@ -14,8 +14,7 @@ from integrations.exceptions import NotFound
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
-from integrations.providers.imap import progress
-from integrations.providers.mailboxes import evidence
+from integrations.providers.mailboxes import evidence, progress
 
 # Gmail shows what it was sent a moment ago late.
 SHOWN_WITHIN = timedelta(minutes=10)

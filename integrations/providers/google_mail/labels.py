@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from integrations.exceptions import NotFound, Rejected
 from integrations.providers.google_mail.answers import LabelSaid
-from integrations.providers.imap.folders import SYSTEM_LABELS
+from integrations.providers.mailboxes.labels import SYSTEM_LABELS
 
 # Nobody makes a mail one that was sent, or a draft, by a label.
 FIXED = frozenset({"SENT", "DRAFT"})

@@ -26,8 +26,8 @@ from integrations.providers.google_mail.answers import (
     MessageSaid,
     ThreadSaid,
 )
-from integrations.providers.imap.folders import STARRED, UNREAD
 from integrations.providers.mailboxes import attachments
+from integrations.providers.mailboxes.mails import kept_mail
 from integrations.providers.signed_in.session import Params
 
 log = logging.getLogger(__name__)
@@ -135,17 +135,8 @@ class Mails:
         said = parse(MessageSaid, self.session.get(path, {"format": "raw"}))
         raw = _bytes(said.raw)
         read = reading.read_mail(raw, fallback_date=said.arrived, trusted_server=CHECKS_AS)
-        parsed = read.with_files(lambda place: attachments.of(said.id, place))
         visible = labels.visible(said.labels, self.own_labels)
-        email = parsed.model_copy(
-            update={
-                "id": said.id,
-                "thread_id": said.thread_id,
-                "labels": visible,
-                "is_read": UNREAD not in visible,
-                "is_starred": STARRED in visible,
-            }
-        )
+        email = kept_mail(read, id=said.id, thread_id=said.thread_id, labels=visible)
         return Found(said=said, raw=raw, email=email)
 
     def attachment(self, file_id: str) -> bytes:

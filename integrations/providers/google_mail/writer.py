@@ -23,8 +23,8 @@ from integrations.ports.mail import MailWriter
 from integrations.providers.google_mail import labels
 from integrations.providers.google_mail.answers import DraftSaid, MessageSaid
 from integrations.providers.google_mail.mails import ME, Mails, mails_of
-from integrations.providers.imap.mailbox_writer import Answer
 from integrations.providers.mailboxes.drafting import DraftingWriter, Written
+from integrations.providers.mailboxes.mailbox_writer import Answer
 
 
 class GmailWriter(DraftingWriter[Mails]):

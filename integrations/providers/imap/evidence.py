@@ -10,11 +10,10 @@ from integrations.exceptions import NotFound
 from integrations.mail.compose import message_id
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
-from integrations.providers.imap import progress
 from integrations.providers.imap.connection import connection
 from integrations.providers.imap.mails import Mails
+from integrations.providers.mailboxes import progress
 
-SENDING = ("", "send_email", "forward_email")
 # Between two looks for a mail that may have gone out; each wait is as long as all before it.
 SHORTEST_WAIT = timedelta(minutes=10)
 
@@ -23,7 +22,7 @@ def find(account: AccountRef, key: str) -> Evidence:
     """Raises ProviderError where the server has to be asked and is away. What is said to be not
     sent will not be sent by a process that hangs, either: it is called off."""
     row = MailWrite.objects.filter(account_id=account.id, key=key).first()
-    if row is None or row.operation in SENDING:
+    if row is None or row.operation in progress.SENDING:
         if progress.call_off(account.id, key):
             return NotPerformed(
                 proof="The end of the mail had not left Remit, and no receiver gets it before. "
@@ -34,7 +33,7 @@ def find(account: AccountRef, key: str) -> Evidence:
         return Performed(response=row.answer, at=row.changed_at)
     with connection(account) as own:
         mails = Mails(account, own)
-        if row.operation in SENDING:
+        if row.operation in progress.SENDING:
             return _of_sending(row, mails)
         if row.operation == "create_draft":
             return _of_draft(row, mails)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Role = Literal["inbox", "all", "archive", "drafts", "sent", "junk", "trash", "starred", "important"]
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX, LABELS, Role
 
 FLAGS: dict[bytes, Role] = {
     b"\\all": "all",
@@ -37,18 +37,6 @@ NAMES: dict[str, Role] = {
         "trash",
     ),
 }
-# What mails of a folder with this role are labelled. Guardrails know these labels, and nobody but
-# the mailbox's user can put a mail there.
-LABELS: dict[Role, str] = {
-    "inbox": "INBOX",
-    "drafts": "DRAFT",
-    "sent": "SENT",
-    "junk": "SPAM",
-    "trash": "TRASH",
-}
-UNREAD, STARRED = "UNREAD", "STARRED"
-SYSTEM_LABELS = frozenset({*LABELS.values(), UNREAD, STARRED})
-FOLDER_PREFIX = "folder:"
 
 
 @dataclass(frozen=True)

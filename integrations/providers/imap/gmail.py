@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from imapclient.imap_utf7 import decode  # type: ignore[import-untyped]
 
 from integrations.exceptions import NotFound
-from integrations.providers.imap.folders import STARRED, SYSTEM_LABELS, UNREAD
+from integrations.providers.mailboxes.labels import STARRED, SYSTEM_LABELS, UNREAD
 
 CAPABILITY = "X-GM-EXT-1"
 MAIL, THREAD, LABELS = b"X-GM-MSGID", b"X-GM-THRID", b"X-GM-LABELS"

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from integrations.exceptions import Changed, NotFound, Rejected
 from integrations.providers.imap import gmail
-from integrations.providers.imap.folders import (
+from integrations.providers.imap.mails import FLAGGED, SEEN, Found, Mails
+from integrations.providers.mailboxes.labels import (
     FOLDER_PREFIX,
     STARRED,
     SYSTEM_LABELS,
     UNREAD,
     Role,
 )
-from integrations.providers.imap.mails import FLAGGED, SEEN, Found, Mails
 
 DELETED = b"\\Deleted"
 KEYWORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]{0,99}\Z")

@@ -21,12 +21,7 @@ from integrations.mail import mail
 from integrations.models import MailPlace
 from integrations.providers.imap import gmail
 from integrations.providers.imap.connection import Connection
-from integrations.providers.imap.folders import (
-    FOLDER_PREFIX,
-    STARRED,
-    SYSTEM_LABELS,
-    UNREAD,
-)
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
 
 log = logging.getLogger(__name__)
 SEEN, FLAGGED = b"\\Seen", b"\\Flagged"

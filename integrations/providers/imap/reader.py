@@ -30,8 +30,8 @@ from integrations.ports.evidence import Evidence
 from integrations.ports.mail import MailReader
 from integrations.providers.imap import evidence
 from integrations.providers.imap.connection import connection
-from integrations.providers.imap.folders import FOLDER_PREFIX, SYSTEM_LABELS
 from integrations.providers.imap.mails import Mails, aware
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX, SYSTEM_LABELS
 
 LOOKED_AT = 200  # mails in which an address is looked for
 ADDRESSES = ("TO", "CC", "BCC")

@@ -25,6 +25,7 @@ from integrations.exceptions import (
     Unavailable,
 )
 from integrations.providers.imap.clients import Smtp, SmtpTls
+from integrations.providers.mailboxes.progress import NotSent
 
 SECONDS = 60.0
 SAID_CHARS = 200
@@ -38,12 +39,6 @@ class Accepted(NamedTuple):
 
     said: str
     is_copied: bool
-
-
-class NotSent(Unavailable):
-    """The server could not be reached or went away before it had the mail: nothing was sent."""
-
-    outcome_unknown = False
 
 
 def submit(

@@ -22,13 +22,15 @@ from integrations.imports.reading import mail_id
 from integrations.mail import compose, mail as mail_parser
 from integrations.models import MailWrite
 from integrations.ports.mail import MailWriter
-from integrations.providers.imap import gmail, labelling, progress, submission
+from integrations.providers.imap import gmail, labelling, submission
 from integrations.providers.imap.connection import connection
-from integrations.providers.imap.folders import UNREAD
-from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.imap.mails import SEEN, Found, Mails
 from integrations.providers.imap.servers import MailServers
-from integrations.providers.imap.submission import Accepted, NotSent
+from integrations.providers.imap.submission import Accepted
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.labels import UNREAD
+from integrations.providers.mailboxes.mailbox_writer import Answer, MailboxWriter
+from integrations.providers.mailboxes.progress import NotSent
 
 DRAFT = b"\\Draft"
 SUBMISSIONS, AGAIN_WITHIN_SECONDS = 3, 20.0

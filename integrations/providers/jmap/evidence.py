@@ -15,13 +15,12 @@ from integrations.exceptions import Changed
 from integrations.mail.compose import message_id
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
-from integrations.providers.imap import progress
 from integrations.providers.jmap import recalling
 from integrations.providers.jmap.answers import Done, EmailSaid
 from integrations.providers.jmap.labelling import role
 from integrations.providers.jmap.mailboxes import DRAFT, SEEN
 from integrations.providers.jmap.mails import Mails, mails_of
-from integrations.providers.mailboxes import evidence
+from integrations.providers.mailboxes import evidence, progress
 
 # A server that is still handing a mail on is done by then.
 HANDED_ON_WITHIN = timedelta(minutes=10)

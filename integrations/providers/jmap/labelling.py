@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from integrations.exceptions import Changed, NotFound, Rejected
-from integrations.providers.imap.folders import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
 from integrations.providers.jmap.answers import Done, EmailSaid, MailboxSaid
 from integrations.providers.jmap.mailboxes import FLAGGED, SEEN, Mailboxes
 from integrations.providers.jmap.mails import Mails
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
 
 KEYWORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]{0,99}\Z")
 PLACES = ("INBOX", "TRASH", "SPAM")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
-from integrations.providers.imap.folders import (
+from integrations.providers.jmap.answers import EmailSaid
+from integrations.providers.mailboxes.labels import (
     FOLDER_PREFIX,
     LABELS,
     STARRED,
@@ -14,7 +15,6 @@ from integrations.providers.imap.folders import (
     UNREAD,
     Role,
 )
-from integrations.providers.jmap.answers import EmailSaid
 
 ROLES: frozenset[str] = frozenset({"inbox", "all", "archive", "drafts", "sent", "junk", "trash"})
 # Drafts are not mail yet, and what is junk or thrown away is not to be learnt from.

@@ -16,7 +16,6 @@ from integrations.contracts import AccountRef, Email
 from integrations.exceptions import NotFound
 from integrations.imports import reading
 from integrations.mail import mail
-from integrations.providers.imap.folders import STARRED, UNREAD
 from integrations.providers.jmap.answers import (
     EMAIL_FIELDS,
     HEADER_FIELDS,
@@ -35,6 +34,7 @@ from integrations.providers.jmap.answers import (
 from integrations.providers.jmap.mailboxes import Mailboxes
 from integrations.providers.jmap.session import JmapSession, session_of
 from integrations.providers.mailboxes import attachments
+from integrations.providers.mailboxes.mails import kept_mail
 
 log = logging.getLogger(__name__)
 THREAD_MAILS = 50
@@ -145,17 +145,8 @@ class Mails:
             fallback_date=said.received_at,
             trusted_server=self.session.server.checks_as or None,
         )
-        parsed = read.with_files(lambda place: attachments.of(said.id, place))
         labels = self.mailboxes.labels(said)
-        email = parsed.model_copy(
-            update={
-                "id": said.id,
-                "thread_id": said.thread_id,
-                "labels": labels,
-                "is_read": UNREAD not in labels,
-                "is_starred": STARRED in labels,
-            }
-        )
+        email = kept_mail(read, id=said.id, thread_id=said.thread_id, labels=labels)
         return Found(said=said, raw=raw, email=email)
 
     def attachment(self, file_id: str) -> bytes:

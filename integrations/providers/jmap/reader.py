@@ -24,11 +24,11 @@ from integrations.mail.correspondents import Sent
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.ports.evidence import Evidence
 from integrations.ports.mail import MailReader
-from integrations.providers.imap.folders import FOLDER_PREFIX
 from integrations.providers.jmap import evidence
 from integrations.providers.jmap.answers import Address, EmailSaid, HeadersSaid, moment
 from integrations.providers.jmap.mailboxes import DRAFT, NOT_READ_IN, own_words
 from integrations.providers.jmap.mails import IS_ID, NEWEST_FIRST, Mails, mails_of
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX
 from integrations.providers.mailboxes.reader import MailboxReader, draft_of
 
 LOOKED_AT = 200  # mails in which an address or a keyword is looked for

@@ -10,11 +10,11 @@ from typing import Any
 from integrations.exceptions import TooLate, Unavailable
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
-from integrations.providers.imap import progress
 from integrations.providers.jmap.answers import Done, SubmissionSaid, SubmissionsGot
 from integrations.providers.jmap.labelling import role
 from integrations.providers.jmap.mailboxes import DRAFT
 from integrations.providers.jmap.mails import Mails
+from integrations.providers.mailboxes import progress
 
 GONE_OUT = "The mail server has sent the mail."
 

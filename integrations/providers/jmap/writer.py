@@ -16,8 +16,6 @@ from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Changed, Full, NotFound, ProviderError, Rejected, Unavailable
 from integrations.models import MailWrite
 from integrations.ports.mail import MailWriter
-from integrations.providers.imap import progress
-from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter
 from integrations.providers.jmap import labelling, recalling
 from integrations.providers.jmap.answers import (
     SAID_CHARS,
@@ -32,6 +30,8 @@ from integrations.providers.jmap.labelling import MOST_TRIES, Patch
 from integrations.providers.jmap.mailboxes import DRAFT
 from integrations.providers.jmap.mails import Mails, mails_of
 from integrations.providers.jmap.writing import to_email, to_submission
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.mailbox_writer import Answer, MailboxWriter
 
 
 class JmapWriter(MailboxWriter[Mails]):

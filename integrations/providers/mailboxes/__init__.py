@@ -1,2 +1,1 @@
-"""What mailboxes have in common whose server keeps each mail under one id and knows how all of them
-have changed. No provider."""
+"""What mailboxes have in common, whatever their server speaks. No provider."""

@@ -14,8 +14,8 @@ from typing import TypeVar
 from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import NotFound, ProviderError
 from integrations.models import MailWrite
-from integrations.providers.imap import progress
-from integrations.providers.imap.mailbox_writer import Answer, MailboxWriter, Mails
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.mailbox_writer import Answer, MailboxWriter, Mails
 
 M = TypeVar("M", bound=Mails)
 

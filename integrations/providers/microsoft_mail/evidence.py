@@ -14,8 +14,7 @@ from integrations.contracts import AccountRef
 from integrations.exceptions import NotFound
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, Evidence, NotPerformed, Performed
-from integrations.providers.imap import progress
-from integrations.providers.mailboxes import evidence
+from integrations.providers.mailboxes import evidence, progress
 from integrations.providers.microsoft import subscribing
 from integrations.providers.microsoft_mail import labelling
 from integrations.providers.microsoft_mail.mails import Mails, mails_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from integrations.exceptions import Changed, NotFound, Rejected
-from integrations.providers.imap.folders import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX, STARRED, SYSTEM_LABELS, UNREAD
 from integrations.providers.microsoft_mail.answers import MessageSaid
 from integrations.providers.microsoft_mail.mails import Mails
 

@@ -14,9 +14,10 @@ from integrations.exceptions import NotFound, TooLarge
 from integrations.imports import reading
 from integrations.mail.mail import MAX_MESSAGE_BYTES
 from integrations.network.answers import parse
-from integrations.providers.imap.folders import STARRED, SYSTEM_LABELS, UNREAD
 from integrations.providers.jmap.mailboxes import NOT_READ_IN, Mailboxes
 from integrations.providers.mailboxes import attachments
+from integrations.providers.mailboxes.labels import STARRED, SYSTEM_LABELS, UNREAD
+from integrations.providers.mailboxes.mails import kept_mail
 from integrations.providers.microsoft import marks
 from integrations.providers.microsoft.session import GraphSession, session_of
 from integrations.providers.microsoft_mail.answers import (
@@ -185,15 +186,7 @@ class Mails:
         # Exchange names no server in its findings about senders, so nobody's are believed.
         read = reading.read_mail(raw, fallback_date=said.received_at)
         labels = self.labels(said)
-        email = read.with_files(lambda place: attachments.of(said.id, place)).model_copy(
-            update={
-                "id": said.id,
-                "thread_id": said.thread_id,
-                "labels": labels,
-                "is_read": UNREAD not in labels,
-                "is_starred": STARRED in labels,
-            }
-        )
+        email = kept_mail(read, id=said.id, thread_id=said.thread_id, labels=labels)
         return Found(said=said, raw=raw, email=email)
 
     def attachment(self, file_id: str) -> bytes:

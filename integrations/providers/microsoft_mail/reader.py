@@ -25,7 +25,7 @@ from integrations.mail.correspondents import Sent
 from integrations.network.answers import parse
 from integrations.ports.evidence import Evidence
 from integrations.ports.mail import MailReader
-from integrations.providers.imap.folders import FOLDER_PREFIX
+from integrations.providers.mailboxes.labels import FOLDER_PREFIX
 from integrations.providers.mailboxes.reader import MailboxReader, draft_of
 from integrations.providers.microsoft.marks import EXPANDED
 from integrations.providers.microsoft_mail import evidence

@@ -20,8 +20,8 @@ from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.network.answers import parse
 from integrations.ports.mail import MailWriter
-from integrations.providers.imap.mailbox_writer import Answer
 from integrations.providers.mailboxes.drafting import DraftingWriter, Written
+from integrations.providers.mailboxes.mailbox_writer import Answer
 from integrations.providers.microsoft.subscribing import SubscribingWriter
 from integrations.providers.microsoft_mail import labelling, outgoing
 from integrations.providers.microsoft_mail.answers import MessageSaid

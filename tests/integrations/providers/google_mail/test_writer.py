@@ -10,8 +10,8 @@ from django.utils import timezone
 from integrations.exceptions import Changed, NotFound, Rejected, Unavailable
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import progress
-from integrations.providers.imap.submission import NotSent
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.progress import NotSent
 from tests.integrations.providers.google_mail.box import Box, mail
 from tests.tracker_world import Refuse
 

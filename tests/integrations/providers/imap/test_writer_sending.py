@@ -14,7 +14,8 @@ from integrations.contracts.outgoing import OutgoingMail
 from integrations.exceptions import Unavailable
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import progress, submission
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.progress import NotSent
 from tests.integrations.providers.imap.box import Box, sent_from
 from tests.mail_world import needs_dovecot
 
@@ -44,7 +45,7 @@ def test_before_the_last_word_it_is_proved_that_nothing_was_sent(box: Box) -> No
     mail = OutgoingMail(to=("tom@elsewhere.test",), subject="x", body="y")
     with (
         mock.patch.object(smtplib.SMTP, "send", broken_in_the_text()),
-        pytest.raises(submission.NotSent) as lost,
+        pytest.raises(NotSent) as lost,
     ):
         box.writer.send_email(mail, key=KEY)
     assert not lost.value.outcome_unknown
@@ -124,13 +125,13 @@ def test_what_was_called_not_sent_is_not_sent_by_a_process_that_hung(box: Box) -
 
     with (
         mock.patch.object(smtplib.SMTP, "send", meanwhile(b"Subject:", recovery)),
-        pytest.raises(submission.NotSent) as lost,
+        pytest.raises(NotSent) as lost,
     ):
         box.writer.send_email(mail, key=KEY)
 
     assert [type(one) for one in found] == [NotPerformed]
     assert not lost.value.outcome_unknown
-    with pytest.raises(submission.NotSent):
+    with pytest.raises(NotSent):
         box.writer.send_email(mail, key=KEY)
     assert sent_from(box) == []
 
@@ -138,7 +139,7 @@ def test_what_was_called_not_sent_is_not_sent_by_a_process_that_hung(box: Box) -
 def test_what_was_called_not_sent_before_it_began_is_never_sent(box: Box) -> None:
     assert isinstance(box.reader.evidence(KEY), NotPerformed)
 
-    with pytest.raises(submission.NotSent):
+    with pytest.raises(NotSent):
         box.writer.send_email(OutgoingMail(to=("tom@elsewhere.test",), subject="x"), key=KEY)
 
     assert sent_from(box) == []

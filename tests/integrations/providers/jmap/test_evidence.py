@@ -14,10 +14,10 @@ from django.utils import timezone
 from integrations.exceptions import Unavailable
 from integrations.models import MailWrite
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import progress
-from integrations.providers.imap.submission import NotSent
 from integrations.providers.jmap.answers import Answers, Call
 from integrations.providers.jmap.session import JmapSession
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.progress import NotSent
 from tests.cyrus_world import needs_cyrus
 from tests.integrations.providers.jmap.box import Box, mail
 

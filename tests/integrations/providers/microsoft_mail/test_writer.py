@@ -21,8 +21,8 @@ from integrations.exceptions import (
 from integrations.models import Credential, MailWrite, Upstream
 from integrations.network.gate import forget_slots
 from integrations.ports.evidence import CannotTell, NotPerformed, Performed
-from integrations.providers.imap import progress
-from integrations.providers.imap.submission import NotSent
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.progress import NotSent
 from tests.integrations.providers.google_mail.box import mail
 from tests.integrations.providers.microsoft_mail.box import Box
 from tests.microsoft_world import TOKEN, conflict

@@ -7,10 +7,17 @@ from django.utils import timezone
 
 from integrations.exceptions import Unavailable
 from integrations.models import MailWrite
-from integrations.providers.imap.submission import NotSent
 
 STARTED, SUBMITTING = MailWrite.State.STARTED, MailWrite.State.SUBMITTING
 DONE, GIVEN_UP = MailWrite.State.DONE, MailWrite.State.GIVEN_UP
+# What may have reached others. A row that was called off before it began has no operation.
+SENDING = ("", "send_email", "forward_email")
+
+
+class NotSent(Unavailable):
+    """The server could not be reached or went away before it had the mail: nothing was sent."""
+
+    outcome_unknown = False
 
 
 def begin(account_id: Any, key: str, operation: str, **about: Any) -> MailWrite:

@@ -18,8 +18,8 @@ from integrations.exceptions import Rejected
 from integrations.mail import compose
 from integrations.models import MailWrite
 from integrations.providers.account_writer import AccountWriter
-from integrations.providers.imap import progress
-from integrations.providers.imap.folders import UNREAD
+from integrations.providers.mailboxes import progress
+from integrations.providers.mailboxes.labels import UNREAD
 
 Answer = dict[str, Any]
 
