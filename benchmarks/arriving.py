@@ -24,16 +24,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import corpus, corpus_objects  # after the path
+from benchmarks import corpus, corpus_objects, demo_office  # after the path
 from benchmarks.database import own_database
 from benchmarks.goals import tell
 
@@ -43,30 +41,6 @@ AGAIN, SHARED = 10, 4  # every so many
 WEEK, WEEKS = timedelta(weeks=1), 4
 KINDS = {"documents": ("gdrive", "id"), "issues": ("jira", "key"), "events": ("calendar", "id")}
 CHOSEN = os.environ.get("KINDS", " ".join(KINDS)).split()
-
-
-@contextmanager
-def running() -> Iterator[Any]:
-    """The demo's office and the offline model."""
-    from django.conf import settings
-    from django.core.management import call_command
-
-    from integrations.llm import llm
-    from tests.offline_model_server import running_offline_model
-    from tests.sandbox_server import running_sandbox
-
-    with ExitStack() as stack:
-        office = stack.enter_context(running_sandbox())
-        settings.SANDBOX_PORT = int(office.origin.rpartition(":")[2])
-        settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS = {SLUG: office.url}, {SLUG: office.key}
-        settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
-        settings.OPENAI_API_KEY, settings.MODEL_IS_OFFLINE = "offline", True
-        settings.CHAT_MODEL = settings.INGEST_MODEL = "offline-rules"
-        settings.EMBEDDING_MODEL = "offline-hash-384"
-        stack.enter_context(mock.patch.object(llm, "complete_json", corpus.read))
-        stack.enter_context(mock.patch.object(llm, "embed", corpus.embed))
-        call_command("load_demo", verbosity=0)
-        yield office
 
 
 def objects(kind: str) -> list[dict[str, Any]]:
@@ -179,7 +153,7 @@ def main() -> None:
     corpus.require()
     os.environ |= {"TASK_TIMEOUT_SECONDS": "240", "TURN_LEASE_SECONDS": "60"}
     os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
-    with own_database(durable=False), running() as office:
+    with own_database(durable=False), demo_office.running() as office:
         found = {}
         for kind in CHOSEN:
             found[kind] = arrive(kind, list(put(office, kind, objects(kind))))

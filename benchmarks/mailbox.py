@@ -24,15 +24,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import corpus, lived_worlds, person as owner  # after the path
+from benchmarks import corpus, demo_office, lived_worlds, person as owner  # after the path
 from benchmarks.database import own_database
 from benchmarks.dovecot_world import on_dovecot
 from benchmarks.goals import tell
@@ -44,37 +42,13 @@ from benchmarks.lived_judged import (
     judge_patterns,
     judge_threads,
 )
-from benchmarks.lived_worlds import SLUG, World
+from benchmarks.lived_worlds import World
 from benchmarks.person import Person
 
 MAILS = int(os.environ.get("MAILS", "300"))
 LEARN = max(40, MAILS // 40)  # mails of a day
 MINUTES = float(os.environ.get("MINUTES", "inf"))
 SERVER = os.environ.get("SERVER", "sandbox")  # or dovecot
-
-
-@contextmanager
-def running() -> Iterator[Any]:
-    """The demo's office and the offline model."""
-    from django.conf import settings
-    from django.core.management import call_command
-
-    from integrations.llm import llm
-    from tests.offline_model_server import running_offline_model
-    from tests.sandbox_server import running_sandbox
-
-    with ExitStack() as stack:
-        office = stack.enter_context(running_sandbox())
-        settings.SANDBOX_PORT = int(office.origin.rpartition(":")[2])
-        settings.DATA_SERVICES, settings.DATA_SERVICE_KEYS = {SLUG: office.url}, {SLUG: office.key}
-        settings.OPENAI_BASE_URL = stack.enter_context(running_offline_model())
-        settings.OPENAI_API_KEY, settings.MODEL_IS_OFFLINE = "offline", True
-        settings.CHAT_MODEL = settings.INGEST_MODEL = "offline-rules"
-        settings.EMBEDDING_MODEL = "offline-hash-384"
-        stack.enter_context(mock.patch.object(llm, "complete_json", corpus.read))
-        stack.enter_context(mock.patch.object(llm, "embed", corpus.embed))
-        call_command("load_demo", verbosity=0)
-        yield office
 
 
 def world_of(
@@ -126,7 +100,7 @@ def main() -> None:
     corpus.require()
     os.environ |= {"TASK_TIMEOUT_SECONDS": "240", "TURN_LEASE_SECONDS": "60"}
     os.environ["OPERATOR_PASSWORD"] = "of the benchmark"
-    with own_database(durable=False), running() as office:
+    with own_database(durable=False), demo_office.running() as office:
         mails, person = owner.load(MAILS)
         with world_of(office, mails, person) as world:
             started = time.monotonic()
