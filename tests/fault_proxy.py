@@ -49,7 +49,7 @@ class Proxy:
         fault = self.draw()
         try:
             server, forth = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
+        except (OSError, asyncio.CancelledError):
             back.transport.abort()
             return
         both = (forth, back)
@@ -61,6 +61,20 @@ class Proxy:
             )
         for one in both:
             one.transport.abort()
+
+    def hang_up(self) -> None:
+        """End all conversations. Who has one notices when this is done."""
+
+        async def end() -> None:
+            going_on = [one for one in self.serving if one and not one.done()]
+            for one in going_on:
+                one.cancel()
+            await asyncio.gather(*going_on, return_exceptions=True)
+            await asyncio.sleep(0)  # an aborted connection is closed in the loop's next round
+
+        if self.serving:
+            loop = next(filter(None, self.serving)).get_loop()
+            asyncio.run_coroutine_threadsafe(end(), loop).result(10)
 
     async def _pass(
         self,

@@ -40,6 +40,7 @@ def _connection(env: Variables, process: str, url: str, *, pooler: bool) -> dict
         # A statement that comes again is planned once, for a fifth less of the server's CPU a mail.
         "server_side_binding": True,
         "prepare_threshold": 3 if env.bool("DATABASE_PREPARE", default=not pooler) else None,
+        "connect_timeout": 5,  # seconds for each server; by itself psycopg waits for two minutes
         **config.get("OPTIONS", {}),
         "application_name": f"remit {process}",  # in pg_stat_activity
     }
@@ -65,6 +66,7 @@ def _connection(env: Variables, process: str, url: str, *, pooler: bool) -> dict
             "max_size": env.int("DATABASE_POOL", default=20),
             # A person waits for the web process in front of a screen; an agent's turn can wait.
             "timeout": 10 if process == "web" else 120,
-            "reconnect_timeout": 2,  # then somebody has to ask: its own pauses grow to minutes
+            "refuses_while_away": process == "web",
+            "reconnect_timeout": 1,  # then it begins anew: its own pauses grow to minutes
         }
     return config

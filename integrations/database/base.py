@@ -7,10 +7,14 @@ once. Asking the server before every request was a tenth of all statements of a 
 """
 
 import select
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
+from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg import Connection, Error
+
+from integrations.database.pools import Pool
 
 # Seconds, and how many may stay unanswered: who vanished without a word is noticed after 20. What
 # was said and not acknowledged asks for nothing: Linux repeats it, by its default (tcp_retries2),
@@ -26,8 +30,28 @@ KEEPALIVES = {
 class DatabaseWrapper(base.DatabaseWrapper):
     """Also for connections of a pool, which would ask by itself (CONN_HEALTH_CHECKS)."""
 
+    # Django's, of which its types say nothing.
+    _connection_pools: ClassVar[dict[str, Pool]]
+    _configure_connection: Callable[[Connection[Any]], bool]
+
     def get_connection_params(self) -> dict[str, Any]:
         return {**KEEPALIVES, **super().get_connection_params()}
+
+    @property
+    def pool(self) -> Pool | None:
+        """As Django makes it, of another class."""
+        options = self.settings_dict["OPTIONS"].get("pool")
+        if not options or self.alias == NO_DB_ALIAS:
+            return None
+        if self.alias not in self._connection_pools:
+            pool = Pool(
+                kwargs=self.get_connection_params() | {"autocommit": True},
+                open=False,
+                configure=self._configure_connection,
+                **options,
+            )
+            self._connection_pools.setdefault(self.alias, pool)
+        return self._connection_pools[self.alias]
 
     def is_usable(self) -> bool:
         return (not self.errors_occurred and is_quiet(self.connection)) or super().is_usable()

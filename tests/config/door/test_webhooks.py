@@ -12,7 +12,9 @@ from agents.inbound.intake import accept_deliveries
 from config.door import webhooks as door
 from integrations.models import Account, Delivery, Organisation
 from integrations.web.webhooks import Refused, Stored, Verified
+from tests.away import server_for
 from tests.integrations.web.test_webhooks import SECRET, dump, event, sign
+from tests.office import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BEHIND = PlainTextResponse("behind", status_code=418)
@@ -146,3 +148,25 @@ def test_what_is_no_webhook_or_comes_by_another_name_goes_on(settings: Any) -> N
     safe = webhook(7, headers={"x-forwarded-proto": "https"})
     assert codes(post(store, [safe])) == [202]
     assert (store.sizes, Delivery.objects.count()) == ([1], 1)
+
+
+def test_while_the_database_is_away_all_hear_to_come_again_and_none_is_lost() -> None:
+    store = Storing()
+    many = [webhook(number) for number in range(1, 9)]
+    with server_for("web", "default") as server:
+        assert codes(post(store, [webhook(0)])) == [202]
+        server.go_away()
+
+        refused = post(store, many)
+        again = post(store, many)
+        server.come_back()
+        until(lambda: codes(post(store, [webhook(0)])) == [202])
+        taken = post(store, many)
+
+    for answer in (*refused, *again):
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+        assert answer.json()["code"] == "database_away"
+    assert codes(taken) == [202] * 8
+    assert [answer.json()["status"] for answer in taken] == ["accepted"] * 8
+    stored = sorted(Delivery.objects.values_list("source_id", flat=True))
+    assert stored == [f"m{number}" for number in range(9)]
