@@ -80,6 +80,7 @@ NOT_TRIED: dict[str, str] = {
     "manage.py replay_mail": "it takes a model's time for each mail; a test runs it",
     "manage.py evaluate": SERVICE,
     "manage.py directory": "the file is the reader's own; tests run it",
+    "manage.py stop_actions": "it would stop what is tried here; tests run it",
     "manage.py rotate_signing_key": "it needs both signing keys; a test runs it",
     "manage.py verify_installation": "it takes a minute; a test runs it",
     "REMIT_ROUNDS=10000 make test": CI,
