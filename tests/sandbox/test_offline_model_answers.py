@@ -385,7 +385,7 @@ EVENT = {
         (
             "Do any meetings collide next week?",
             {"since": "2026-11-30", "until": "2026-12-07"},
-            "Nothing collides in your calendar: next week.",
+            "Nothing collides in your calendar next week.",
         ),
         *(
             (
@@ -421,6 +421,33 @@ def test_the_calendar_is_read_for_the_days_that_are_meant(
     assert call(dialogue) == ("read_calendar", span)
     free = [{"begins": "Thu 2026-11-26T08:00+01:00", "ends": "Thu 2026-11-26T09:30+01:00"}]
     dialogue.returns(success(events=[EVENT], free=free))
+    assert dialogue.says() == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is on today?", "Nothing is in your calendar today."),
+        ("What meetings do I have Friday?", "Nothing is in your calendar on Friday."),
+        ("What meetings do I have next Friday?", "Nothing is in your calendar next Friday."),
+        ("What meetings do I have on 2026-12-03?", "Nothing is in your calendar on 2026-12-03."),
+        ("What is my next meeting?", "Nothing is in your calendar in the next seven days."),
+        ("Was habe ich morgen vor?", "In Ihrem Kalender steht morgen nichts."),
+        ("Welche Termine habe ich am Freitag?", "In Ihrem Kalender steht am Freitag nichts."),
+        ("When am I free today for an hour?", "You have no 60 free minutes today."),
+        ("Wann bin ich morgen eine Stunde frei?", "Sie haben morgen keine 60 Minuten frei."),
+        (
+            "Do any meetings collide this week?",
+            "Nothing collides in your calendar this week.",
+        ),
+    ],
+)
+def test_of_an_empty_calendar_it_speaks_as_people_do(
+    client: OpenAI, question: str, said: str
+) -> None:
+    dialogue = asking(client, question)
+    assert call(dialogue)[0] == "read_calendar"
+    dialogue.returns(success(events=[], free=[], overlaps=[]))
     assert dialogue.says() == said
 
 

@@ -85,14 +85,14 @@ def answer(asked: Asked, span: dates.Span | None, *, now: datetime) -> Script:
         return say(german, "not_searched", where="", reason=reason)
     events = as_objects(found.data.get("events"))
     if free:
-        return _free(german, as_objects(found.data.get("free")), minutes, called)
+        return _free(german, as_objects(found.data.get("free")), minutes, days)
     if _CONFLICT.search(text):
         pairs = found.data.get("overlaps")
-        return _conflicts(german, events, pairs if isinstance(pairs, list) else [], called)
+        return _conflicts(german, events, pairs if isinstance(pairs, list) else [], days)
     if _NEXT.search(text):
         events = tuple(one for one in events if _begins_after(one, now))[:1]
     if not events:
-        return say(german, "calendar_empty", span=called)
+        return say(german, "calendar_empty", when=days.when(german))
     count = _counted(german, len(events))
     head = say(german, "agenda", span=called[:1].upper() + called[1:], count=count)
     return "\n".join([head, *(line(one, german) for one in events[:MOST])])
@@ -108,11 +108,11 @@ def _counted(german: bool, number: int) -> str:
     return f"{number} {one if number == 1 else several}"
 
 
-def _free(german: bool, slots: tuple[Json, ...], minutes: int, span: str) -> str:
+def _free(german: bool, slots: tuple[Json, ...], minutes: int, days: dates.Span) -> str:
     if not slots:
-        return say(german, "free_none", minutes=minutes, span=span)
+        return say(german, "free_none", minutes=minutes, when=days.when(german))
     lines = [f"- {slot_in_words(slot, german)}" for slot in slots[:MOST]]
-    return "\n".join([say(german, "free", minutes=minutes, span=span), *lines])
+    return "\n".join([say(german, "free", minutes=minutes, span=days.called(german)), *lines])
 
 
 def slot_in_words(slot: Json, german: bool) -> str:
@@ -124,7 +124,9 @@ def slot_in_words(slot: Json, german: bool) -> str:
     return f"{dates.show(begins, german)} {word} {until}"
 
 
-def _conflicts(german: bool, events: tuple[Json, ...], pairs: list[object], span: str) -> str:
+def _conflicts(
+    german: bool, events: tuple[Json, ...], pairs: list[object], days: dates.Span
+) -> str:
     by_number = {one.get("n"): one for one in events}
     known = [
         (by_number[pair[0]], by_number[pair[1]])
@@ -132,14 +134,14 @@ def _conflicts(german: bool, events: tuple[Json, ...], pairs: list[object], span
         if isinstance(pair, list) and len(pair) == 2 and {*pair} <= by_number.keys()
     ]
     if not known:
-        return say(german, "no_conflict", span=span)
+        return say(german, "no_conflict", when=days.when(german))
     noun = ("collision", "collisions") if not german else ("Kollision", "Kollisionen")
     count = f"{len(known)} {noun[len(known) != 1]}"
     lines = [
         f"{line(one, german)}\n  {'und' if german else 'and'} {line(other, german)[2:]}"
         for one, other in known
     ]
-    return "\n".join([say(german, "conflict", count=count, span=span), *lines])
+    return "\n".join([say(german, "conflict", count=count, span=days.called(german)), *lines])
 
 
 def line(event: Json, german: bool) -> str:

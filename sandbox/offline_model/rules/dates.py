@@ -33,11 +33,12 @@ _RELATIVE: tuple[tuple[str, str], ...] = (
     ("this month", r"\b(?:this month|diese[rnm]? monat)\b"),
     ("last month", r"\b(?:last month|letzte[rn]? monat)\b"),
 )
+_SEVEN_DAYS = "the next seven days"
 IN_GERMAN = {
     "the day after tomorrow": "übermorgen", "tomorrow": "morgen", "today": "heute",
     "yesterday": "gestern", "next week": "nächste Woche", "this week": "diese Woche",
     "last week": "letzte Woche", "next month": "nächsten Monat", "this month": "diesen Monat",
-    "last month": "letzten Monat", "the next seven days": "die nächsten sieben Tage",
+    "last month": "letzten Monat", _SEVEN_DAYS: "die nächsten sieben Tage",
 }  # fmt: skip
 _WEEKDAY = re.compile(
     rf"\b(?:(?:on|next|this|am|nächsten|kommenden|diesen)\s+)?(?P<day>{'|'.join(_DAYS)})\b",
@@ -57,6 +58,14 @@ class Span:
 
     def called(self, german: bool) -> str:
         return IN_GERMAN.get(self.name, self.name) if german else self.name
+
+    def when(self, german: bool) -> str:
+        """As it stands in a sentence: “today”, “on Friday”, “in the next seven days”."""
+        if self.name == _SEVEN_DAYS:
+            return "in den nächsten sieben Tagen" if german else f"in {_SEVEN_DAYS}"
+        is_day_alone = self.name.casefold() in _DAYS or _ISO.fullmatch(self.name)
+        before = ("am " if german else "on ") if is_day_alone else ""
+        return before + self.called(german)
 
 
 def span_in(text: str, *, now: datetime) -> Span | None:
@@ -80,9 +89,7 @@ def span_in(text: str, *, now: datetime) -> Span | None:
 
 def next_days(now: datetime, days: int = 7) -> Span:
     since = now.date()
-    return Span(
-        name="the next seven days", since=since, until=since + timedelta(days=days), said=""
-    )
+    return Span(name=_SEVEN_DAYS, since=since, until=since + timedelta(days=days), said="")
 
 
 def _relative(name: str, today: date) -> tuple[date, date]:

@@ -81,21 +81,21 @@ SENTENCES = {
     "newest": (" The first:", " Die ersten:"),
     "agenda": ("{span}: {count}.", "{span}: {count}."),
     "free_none": (
-        "There is no free time of {minutes} minutes: {span}.",
-        "Es ist keine {minutes} Minuten frei: {span}.",
+        "You have no {minutes} free minutes {when}.",
+        "Sie haben {when} keine {minutes} Minuten frei.",
     ),
     "free": (
         "You are free for {minutes} minutes, {span}:",
         "Sie haben {minutes} Minuten Zeit, {span}:",
     ),
     "calendar_empty": (
-        "Nothing stands in your calendar: {span}.",
-        "In Ihrem Kalender steht nichts: {span}.",
+        "Nothing is in your calendar {when}.",
+        "In Ihrem Kalender steht {when} nichts.",
     ),
     "conflict": ("{count} in your calendar, {span}:", "{count} in Ihrem Kalender, {span}:"),
     "no_conflict": (
-        "Nothing collides in your calendar: {span}.",
-        "In Ihrem Kalender kollidiert nichts: {span}.",
+        "Nothing collides in your calendar {when}.",
+        "In Ihrem Kalender kollidiert {when} nichts.",
     ),
 }
 # German names of facts, where a sentence needs them.
