@@ -98,9 +98,8 @@ def claim(turn_id: UUID) -> Lease | None:
     """Take a turn that waits, or whose process died. None when it is finished, or another
     process has it."""
     owner = uuid4()
-    until, now = lease_end(), clock.now()
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, [owner, until, turn_id, now])
+    with connection.cursor() as cursor:  # for which it may have waited
+        cursor.execute(_CLAIM, [owner, lease_end(), turn_id, clock.now()])
         row = cursor.fetchone()
     return Lease(turn_id=turn_id, owner=owner, attempts=row[0]) if row else None
 
@@ -168,13 +167,13 @@ def claim_waiting(most: int) -> list[Lease]:
     forgotten and who comes now does not wait behind all of it. No turn is given to two processes.
     One statement."""
     owner = uuid4()
-    given: dict[str, Any] = {
-        "owner": owner,
-        "until": lease_end(),
-        "oldest": most - most // 2,
-        "newest": most // 2,
-    }
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor:  # for which it may have waited
+        given: dict[str, Any] = {
+            "owner": owner,
+            "until": lease_end(),
+            "oldest": most - most // 2,
+            "newest": most // 2,
+        }
         cursor.execute(_CLAIM_WAITING, given)
         return [Lease(turn_id=id, owner=owner) for (id,) in cursor.fetchall()]
 

@@ -17,11 +17,11 @@ class _Clock:
         self._heard: tuple[datetime, float] | None = None
 
     def now(self) -> datetime:
-        """What time the database has, within the time that it takes to ask. Raises
-        DatabaseError."""
-        heard, counted = self._heard, time.monotonic()
-        if heard is None or counted - heard[1] > KEPT_SECONDS:
-            heard = self._heard = (_ask(), counted)
+        """What time the database has, or had when it answered: never a later one, by which somebody
+        would take what another still holds. Raises DatabaseError."""
+        heard = self._heard
+        if heard is None or time.monotonic() - heard[1] > KEPT_SECONDS:
+            heard = self._heard = (_ask(), time.monotonic())
         return heard[0] + timedelta(seconds=time.monotonic() - heard[1])
 
 

@@ -1,6 +1,7 @@
 """The time that all processes have, whatever the clock of their machine says."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -25,3 +26,20 @@ def test_it_is_asked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> Non
     clock.now()
     monkeypatch.setattr(clock, "_ask", lambda: pytest.fail("the database was asked"))
     assert clock.now() <= clock.now()
+
+
+def test_however_long_the_answer_takes_it_is_never_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a connection had to be waited for, or the answer was long under way."""
+    counted, heard = [100.0], datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+    def answer_late() -> datetime:
+        counted[0] += 60
+        return heard
+
+    monkeypatch.setattr(clock, "_ask", answer_late)
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: counted[0]))
+    late = clock._Clock()
+
+    assert late.now() == heard
+    counted[0] += 7
+    assert late.now() == heard + timedelta(seconds=7)
