@@ -54,6 +54,7 @@ class Children:
         self,
         *,
         record: Path,
+        address: str,
         logs: Path,
         environment: Mapping[str, str],
         secrets: Mapping[str, str],
@@ -61,7 +62,7 @@ class Children:
     ) -> None:
         self.token = token_hex(8)
         self.keeps_database = False
-        self._record = record
+        self._record, self._address = record, address
         self._logs = logs
         self.environment = {**environment, TOKEN: self.token}
         self.secrets = dict(secrets)
@@ -145,6 +146,7 @@ class Children:
         record = {
             "supervisor": [os.getpid(), processes.started(os.getpid())],
             "token": self.token,
+            "address": self._address,  # where Remit answers
             "database": self.keeps_database,
             "processes": [
                 [child.process.pid, processes.started(child.process.pid)]

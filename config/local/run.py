@@ -139,6 +139,7 @@ def supervise() -> int:
             state.close_to_others(chosen.folder)
             children = Children(
                 record=record,
+                address=chosen.address,
                 logs=chosen.folder / "logs",
                 environment=_environment(chosen, secrets),
                 secrets={**_given_secrets(), **secrets},

@@ -4,6 +4,7 @@ import json
 import os
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def origin(text: str) -> str:
     return text.rstrip("/")
 
 
+def running() -> str:
+    """Where the Remit answers that `make run` started, or would start here."""
+    with suppress(OSError, ValueError, KeyError):
+        return str(json.loads((settings.STATE_DIR / "run.json").read_text())["address"])
+    return f"http://127.0.0.1:{os.environ.get('REMIT_PORT') or 8000}"
+
+
 def at_least_one(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"“{text}” is not a number of at least 1.")
@@ -53,11 +61,14 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        url = f"http://127.0.0.1:{os.environ.get('REMIT_PORT') or 8000}"
         parser.add_argument("file", type=Path)
         parser.add_argument("--user", default=REPLAY_USER, help="Whose mailbox (%(default)s).")
         parser.add_argument("--organisation", default=SLUG, help="Its slug (%(default)s).")
-        parser.add_argument("--url", type=origin, default=url, help="Remit (%(default)s).")
+        parser.add_argument(
+            "--url",
+            type=origin,
+            help="Remit; without it the one that `make run` started here, else port 8000.",
+        )
         parser.add_argument("--limit", type=at_least_one, help="Read no more than this many.")
         parser.add_argument(
             "--patience",
@@ -71,13 +82,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        url = options["url"] or running()
         try:
             mails = islice(read_mail(options["file"]), options["limit"])
-            account = self.account(options["organisation"], options["user"], options["url"])
+            account = self.account(options["organisation"], options["user"], url)
             report = replay.replay(
                 mails,
                 account=account,
-                url=options["url"],
+                url=url,
                 patience=options["patience"],
                 trusted_server=options["trusted_server"],
                 say=self.say,
@@ -113,7 +125,8 @@ class Command(BaseCommand):
             http.request(http.client(url), "GET", "/health")
         except ProviderError as error:
             raise CommandError(
-                f"Remit does not answer at {url}. Start it with `make run`, or give --url."
+                f"Remit does not answer at {url}. Start it with `make run`, or say where it runs, "
+                "with --url."
             ) from error
         account, created = Account.objects.select_related("organisation").get_or_create(
             organisation=organisation,

@@ -168,6 +168,34 @@ def test_what_is_missing_is_said(
     assert Delivery.objects.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("record", "address"),
+    [
+        ({"address": "http://127.0.0.1:9"}, "http://127.0.0.1:9"),
+        ({}, "http://127.0.0.1:11"),
+        (None, "http://127.0.0.1:11"),
+    ],
+    ids=["that runs here", "of an earlier version", "none runs"],
+)
+def test_without_an_address_the_remit_that_runs_here_is_looked_for(
+    office: Office,
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    record: dict[str, str] | None,
+    address: str,
+) -> None:
+    settings.STATE_DIR = tmp_path
+    monkeypatch.setenv("REMIT_PORT", "11")
+    if record is not None:
+        (tmp_path / "run.json").write_text(json.dumps(record))
+
+    with pytest.raises(CommandError, match=f"Remit does not answer at {address}. Start it"):
+        call_command("replay_mail", str(mbox(tmp_path, MAILS[0])))
+
+    assert Delivery.objects.count() == 0
+
+
 def test_a_wrong_file_or_option_is_said(office: Office, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no file"):
         run(office, tmp_path / "nothing.mbox")

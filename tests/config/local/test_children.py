@@ -42,6 +42,7 @@ def said() -> list[str]:
 def running(tmp_path: Path, said: list[str]) -> Iterator[Children]:
     running = Children(
         record=tmp_path / "run.json",
+        address="http://127.0.0.1:8000",
         logs=tmp_path / "logs",
         environment=dict(os.environ),
         secrets={"KEY": "of one", "OTHER_KEY": "of another"},

@@ -181,6 +181,8 @@ def test_everything_starts_and_says_where_to_look_and_how_to_log_in(house: House
         line.split("=", 1) for line in (house.state / "secrets.env").read_text().splitlines()
     )
     assert f"Remit runs at http://127.0.0.1:{house.web}\n" in printed
+    record = json.loads((house.state / "run.json").read_text())
+    assert record["address"] == f"http://127.0.0.1:{house.web}"
     assert f"as operator, password {kept['OPERATOR_PASSWORD']}\n" in printed
     assert f"http://127.0.0.1:{house.sandbox}/" in printed
     assert "not a language model" in printed
