@@ -84,6 +84,8 @@ def rows_in_memory() -> Iterator[None]:
     from agents.contracts import CallRecord, Spent, StepRecord
     from agents.journal import journal
     from agents.journal.statements import to_storable
+    from agents.turns import loop
+    from integrations.database.together import Read
     from integrations.llm import metering
 
     def add_step(_lease: Any, *, number: int, completion: Any, **_: Any) -> StepRecord:
@@ -109,7 +111,8 @@ def rows_in_memory() -> Iterator[None]:
         for module, name, value in (
             (journal, "add_step", add_step),
             (journal, "finish_call", finish_call),
-            (journal, "count_spent", lambda _lease: Spent()),
+            (journal, "read_spent", lambda _lease: Read("", [], lambda _rows: Spent())),
+            (loop, "run_together", lambda *reads: [read.answer([]) for read in reads]),
             (journal, "stop_asked", lambda _lease: False),
             (metering, "exhausted", lambda *_, **__: False),
             (metering, "record", lambda *_, **__: None),

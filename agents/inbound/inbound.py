@@ -26,6 +26,7 @@ from guardrails.contracts.learning import PatternMatch
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.threads import SENT
 from guardrails.gather import strangers
+from guardrails.gather.policy_rows import read_policy
 from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
@@ -235,6 +236,7 @@ def _work(
         steps=steps,
         payer=payer,
         budgets=budgets.found,
+        read_policy=lambda: read_policy(account),
         deadline=deadline,
         around_reply=lambda: end.committing(Turn.Ending.REPLY),
     )

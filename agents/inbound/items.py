@@ -5,8 +5,9 @@ Running one twice changes nothing: its turn is the same turn.
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -30,7 +31,8 @@ from agents.inbound import (
 )
 from agents.inbound.beginnings import Beginning
 from agents.inbound.claims import Claimed, Finished
-from agents.inbound.endings import End
+from agents.inbound.endings import End, Left
+from agents.inbound.thread_status import Cause
 from agents.inbound.triage import Arrival, Brief
 from agents.journal import leases
 from agents.journal.leases import Lease
@@ -135,7 +137,7 @@ def _react_to_mail(beginning: Beginning, outcome: IngestOutcome, deadline: Deadl
     delivery, account, email = beginning.delivery, beginning.account, beginning.email
     policy, why_not = beginning.policy, beginning.why_not
     if why_not == beginnings.OWN_MAIL:
-        _keep_thread(delivery, account, email, policy)
+        _Thread(delivery, account, email, policy).keep()
         read = _accounted(outcome)
         return Finished(read.state, read.reason or why_not)
     if why_not:
@@ -148,26 +150,43 @@ def _react_to_mail(beginning: Beginning, outcome: IngestOutcome, deadline: Deadl
     turn_id, lease = beginning.turn(outcome)
     if turn_id is None:
         return DUPLICATE
-    settle = partial(_keep_thread, delivery, account, email, policy, turn_id)
+    thread = _Thread(delivery, account, email, policy, turn_id)
     run = partial(inbound.run, email=email, policy=policy, deadline=deadline)
-    finished = _run_turn(delivery, account, turn_id, lease, run, settle)
+    at_end = partial(End, settle=thread.keep_status, is_untidy=thread.is_untidy, tidy=thread.tidy)
+    finished = _run_turn(delivery, account, turn_id, lease, run, at_end)
     if finished.state == Delivery.State.PROCESSED and not finished.is_stored:
-        settle(None)
+        thread.keep()
     return finished
 
 
-def _keep_thread(
-    delivery: Claimed,
-    account: AccountRef,
-    email: Email,
-    policy: PolicySnapshot,
-    turn_id: UUID | None = None,
-    left: list[Mapping[str, Any]] | None = None,
-) -> None:
-    because_of = thread_turns.because_of(delivery, account, email.id, turn_id=turn_id, left=left)
-    with because_of as cause:
-        thread_status.keep(cause, account, email, policy=policy)
-        drafts.tidy(cause, account, email)
+class _Thread(NamedTuple):
+    """The thread of a mail that came, to be kept in order; in this turn, if there is one."""
+
+    delivery: Claimed
+    account: AccountRef
+    email: Email
+    policy: PolicySnapshot
+    turn_id: UUID | None = None
+
+    def keep(self) -> None:
+        self.keep_status()
+        self.tidy()
+
+    def keep_status(self, left: Left | None = None) -> None:
+        with self._because(left) as cause:
+            thread_status.keep(cause, self.account, self.email, policy=self.policy)
+
+    def is_untidy(self) -> bool:
+        return drafts.are_waiting(self.account, self.email)
+
+    def tidy(self, left: Left | None = None) -> None:
+        with self._because(left) as cause:
+            drafts.tidy(cause, self.account, self.email)
+
+    def _because(self, left: Left | None) -> AbstractContextManager[Cause]:
+        return thread_turns.because_of(
+            self.delivery, self.account, self.email.id, turn_id=self.turn_id, left=left
+        )
 
 
 def _react(
@@ -205,7 +224,8 @@ def _react(
         return _accounted(outcome) if kind == "updated" else DUPLICATE
     run = partial(triage.run, arrival=arrival, brief=brief, deadline=deadline)
     note = partial(again.note_turn, account, item)
-    finished = _run_turn(delivery, account, turn_id, lease, run, lambda left: note())
+    at_end = partial(End, settle=lambda left: note())
+    finished = _run_turn(delivery, account, turn_id, lease, run, at_end)
     if not finished.is_stored:
         note()
     return finished
@@ -235,7 +255,7 @@ def _run_turn(
     turn_id: UUID,
     lease: Lease | None,
     run: Callable[[End], str | None],
-    settle: Callable[[list[Mapping[str, Any]]], None],
+    at_end: Callable[..., End],
 ) -> Finished:
     """The delivery ends with its turn, and all is settled. It is not yet where the turn fails or
     had ended, or the provider cannot be asked: then it ends after it."""
@@ -244,7 +264,7 @@ def _run_turn(
     code = None
     if lease:
         close = partial(claims.finish, delivery, processed)
-        end = End(lease=lease, account=account, settle=settle, close=close)
+        end = at_end(lease=lease, account=account, close=close)
         code = run(end)
         processed = processed._replace(is_stored=end.is_closed)
     if code is None:

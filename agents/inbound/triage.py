@@ -22,6 +22,7 @@ from agents.tools.base import Tool, ToolContext
 from agents.turns import loop, roster
 from guardrails.contracts import Capability
 from guardrails.decide.snapshot import PolicySnapshot
+from guardrails.gather.policy_rows import read_policy
 from guardrails.learn import skills
 from guardrails.policies.capabilities import find_capabilities
 from integrations.accounts.reads import reader
@@ -145,6 +146,7 @@ def _work(end: End, arrival: Arrival, brief: Brief, deadline: Deadline) -> None:
         ),
         steps=steps,
         payer=person.payer(lease.turn_id, account=account),
+        read_policy=lambda: read_policy(account),
         deadline=deadline,
         around_reply=lambda: end.committing(_replied(steps)),
     )

@@ -68,9 +68,11 @@ def add_step(
     completion: Completion,
     latency_ms: int,
     model_calls: Calls | None = None,
+    then: Sequence[Read[Any]] = (),
 ) -> StepRecord:
     """Store one answer of a model with its calls, all still open, and the `model_calls` that it
-    took, for the caller to forget. One statement. Raises LeaseLost: then nothing was stored."""
+    took, for the caller to forget. One statement; what is to be read `then` comes with it. Raises
+    LeaseLost: then nothing was stored."""
     now, usage = timezone.now(), completion.usage
     calls = tuple(
         CallRecord(
@@ -116,6 +118,7 @@ def add_step(
             ]
         ),
         **(model_calls or Calls()).values(),
+        then=then,
     )
     if not stored:
         raise LeaseLost
@@ -130,10 +133,12 @@ def finish_call(
     latency_ms: int,
     cost: Decimal = Decimal(0),
     actions: Sequence[Mapping[str, Any]] = (),
+    then: Sequence[Read[Any]] = (),
 ) -> CallRecord:
     """Store the one result of a call, with what models cost for it in US dollars, and what its
     actions came to, for the answer to the user. A result that is there already stays, and is what
-    is returned; the one that came too late is an event. What is known of an action stays, too."""
+    is returned; the one that came too late is an event. What is known of an action stays, too.
+    What is to be read `then` comes with it."""
     wire, now = to_storable(result.wire()), timezone.now()
     said = {
         "call_id": str(call.id),
@@ -153,6 +158,7 @@ def finish_call(
         result=json.dumps(wire),
         latency_ms=latency_ms,
         cost=cost,
+        then=then,
     )
     if stored is None:
         raise LeaseLost

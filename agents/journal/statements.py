@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from agents.journal.leases import RENEWED, Lease, renewal
+from integrations.database.together import Read, Row, run_together
 from integrations.llm import metering
 
 CHANNEL = "turn_events"
@@ -110,10 +110,15 @@ message AS (
 
 
 def run(
-    statement: str, lease: Lease, *, events: Sequence[Event] = (), **values: Any
+    statement: str,
+    lease: Lease,
+    *,
+    events: Sequence[Event] = (),
+    then: Sequence[Read[Any]] = (),
+    **values: Any,
 ) -> bool | None:
     """What the statement answers. None where it wrote nothing: the lease is lost, or its condition
-    does not hold."""
+    does not hold. What is to be read `then` is run in its transaction."""
     given: dict[str, Any] = {
         "turn": lease.turn_id,
         "owner": lease.owner,
@@ -125,10 +130,15 @@ def run(
         "channel": CHANNEL,
         **values,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        row = cursor.fetchone()
-    return row[0] if row else None
+    written = Read(statement, given, _answer)
+    if not then:
+        return written.run()
+    run_together(written, *then)
+    return written.found
+
+
+def _answer(rows: Sequence[Row]) -> bool | None:
+    return rows[0][0] if rows else None
 
 
 def to_storable(value: Any) -> Any:

@@ -12,6 +12,7 @@ from agents.contracts import SUGGESTIONS, ErrorCode, ToolResult, failure
 from agents.tools.base import ToolContext
 from guardrails.actions.registry import BY_NAME
 from guardrails.contracts import ActionRequest, ActionResult, Origin
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.execute import executor, trials
 from guardrails.execute.approval_requests import WAITS_ALREADY
 from guardrails.facts.reasons import NO_ROOM
@@ -57,8 +58,10 @@ def act(
     tighten: bool = False,
     reason: str = "",
     account_id: UUID | None = None,
+    policy: PolicySnapshot | None = None,
 ) -> ActionResult:
-    """Hand one action request to the guardrails. What came of it is kept with the call's result."""
+    """Hand one action request to the guardrails. What came of it is kept with the call's result.
+    `policy`: as `executor.execute`."""
     request = _request(
         context,
         action_type,
@@ -72,7 +75,7 @@ def act(
         if context.trial:
             result = trials.pretend(request, trial=context.trial, draft=context.draft)
         else:
-            result = executor.execute(request)
+            result = executor.execute(request, policy=policy)
     context.acted.append(describe_result(result))
     if result.left:
         context.left.append(result.left)

@@ -21,6 +21,7 @@ from agents.journal.steps import Ending
 from agents.tools import forms
 from guardrails.contracts import Capability
 from guardrails.decide.policy_file import PolicyFile
+from guardrails.decide.snapshot import PolicySnapshot
 from integrations.llm.completions import Payer, estimated_tokens
 from integrations.llm.deadline import Deadline
 from integrations.network import strict_json
@@ -63,6 +64,7 @@ class ToolContext:
     trial: UUID | None = None  # a run in which what it does is decided about, and not done
     draft: PolicyFile | None = None  # the policy of a trial, where it is not the present one
     capabilities: Sequence[Capability] = ()  # as they were when the turn's agent began
+    policy: PolicySnapshot | None = None  # of the account, where it was read for this call just now
     acted: list[Mapping[str, Any]] = field(default_factory=list)  # what its actions came to
     left: list[Mapping[str, Any]] = field(default_factory=list)  # and what providers answered
     # Held while an action is carried out: by one at a time of the agents that work side by side.

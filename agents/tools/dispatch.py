@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache, partial
 from itertools import chain, groupby
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -22,7 +22,9 @@ from agents.journal.leases import LeaseLost
 from agents.tools import acting, forms, hooks
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from audit.contracts import LedgerError
+from guardrails.decide.snapshot import PolicySnapshot
 from integrations.database.pools import release_connections
+from integrations.database.together import Read
 from integrations.exceptions import ProviderError
 from integrations.llm import json_protocol, metering, telemetry
 from integrations.llm.completions import UNREADABLE, ModelError, OutOfTime
@@ -72,6 +74,9 @@ def run_calls(
     context_for: Callable[[CallRecord], ToolContext],
     steps: Sequence[StepRecord],
     most: int | None = None,
+    policy: Read[PolicySnapshot] | None = None,
+    read_policy: Callable[[], Read[PolicySnapshot]] | None = None,
+    then: Sequence[Read[Any]] = (),
 ) -> dict[UUID, CallRecord]:
     """Each call with its result, by id. `calls` are open ones of the last of the run's `steps`;
     at most so many are run.
@@ -80,6 +85,10 @@ def run_calls(
     One that fails, or that a hook refuses, does not lose the others. Nobody waits for a call that
     reads longer than its time or than the turn's; one that acts is never left half-way: what it
     waits for has a time-out of its own.
+
+    Where all of them act in one account, its policy is read with the result before each that acts
+    (`read_policy`), and with the step itself (`policy`): nothing is waited for in between. What is
+    to be read `then` comes with the last result.
 
     Raises LeaseLost when another process has taken the turn over.
     """
@@ -118,16 +127,30 @@ def run_calls(
 
     def finish(call: CallRecord, done: Done) -> None:
         metering.add(done.cost)  # for the call that this run is below, if it is below one
-        finished[call.id] = _finish(contexts[call.id], call, done)
+        now_done = len(finished) + 1
+        following = writing[max(0, now_done - len(reading)) :] if now_done >= len(reading) else []
+        fresh = read_policy() if read_policy and following else None
+        reads = then if now_done == len(calls) else [fresh] if fresh else []
+        finished[call.id] = _finish(contexts[call.id], call, done, then=reads)
+        prepare(following, fresh)
+
+    def prepare(following: Sequence[CallRecord], read: Read[PolicySnapshot] | None) -> None:
+        if following and read and read.has_run:
+            first = following[0].id
+            contexts[first] = replace(contexts[first], policy=read.found)
 
     finished: dict[UUID, CallRecord] = {}
+    if not reading:
+        prepare(writing, policy)
     side_by_side = _side_by_side(reading, telemetry.carried(one), contexts)
     for call, done in chain(side_by_side, _in_order(writing, one, tools)):
         finish(call, done)
     return finished
 
 
-def _finish(context: ToolContext, call: CallRecord, done: Done) -> CallRecord:
+def _finish(
+    context: ToolContext, call: CallRecord, done: Done, *, then: Sequence[Read[Any]] = ()
+) -> CallRecord:
     return journal.finish_call(
         context.lease,
         call,
@@ -135,6 +158,7 @@ def _finish(context: ToolContext, call: CallRecord, done: Done) -> CallRecord:
         latency_ms=done.latency_ms,
         cost=done.cost,
         actions=context.acted,
+        then=then,
     )
 
 

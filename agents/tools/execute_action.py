@@ -53,6 +53,7 @@ def run(context: ToolContext, arguments: ExecuteAction) -> ToolResult:
             tighten=arguments.confirm_first,
             reason=arguments.reason,
             account_id=arguments.account_id,
+            policy=context.policy,
         )
     )
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -33,10 +34,17 @@ from agents.journal.steps import (
 from agents.tools import hooks, use_tool
 from agents.tools.base import Arguments, Tool, ToolContext, parse
 from agents.tools.dispatch import run_calls
+from guardrails.decide.snapshot import PolicySnapshot
 from integrations.database.pools import release_connections
-from integrations.database.together import run_together
+from integrations.database.together import Read, run_together
 from integrations.llm import llm, metering, profiles, telemetry
-from integrations.llm.completions import Completion, Listener, OutOfTime, Payer
+from integrations.llm.completions import (
+    Completion,
+    Listener,
+    OutOfTime,
+    Payer,
+    RequestedCall,
+)
 from integrations.llm.deadline import Deadline
 from integrations.llm.metering import Calls
 
@@ -66,6 +74,17 @@ class Run:
     steps: list[StepRecord] = field(default_factory=list)
     call_count: int = 0  # calls of the turn when its last step was asked for
     budgets: Sequence[metering.Budget] | None = None  # as they were read for the next call alone
+    # Of the one account that all its actions are of, if it is so; and as it was read just now.
+    read_policy: Callable[[], Read[PolicySnapshot]] | None = None
+    policy: Read[PolicySnapshot] | None = None
+    spent: "Room | None" = None  # where it came with the result of the last call
+
+
+class Room(NamedTuple):
+    """What a turn has used, and the budgets that it has to fit into, to be read."""
+
+    spent: Read[Spent]
+    budgets: Read[list[metering.Budget]]
 
 
 def run_agent(run: Run) -> Ending:
@@ -100,7 +119,8 @@ def _work(run: Run) -> Ending:
                 except OutOfTime:
                     return Stop(limit="seconds")
             case RunCalls(calls=calls):
-                _run_calls(run, calls)
+                run.spent = _room(run)
+                _run_calls(run, calls, then=run.spent)
             case Question(call=call) if call.name not in run.tools:
                 _run_calls(run, [call])  # only an agent that speaks to the user can ask
             case Question(call=call) as question:
@@ -125,10 +145,16 @@ def _spent(run: Run) -> Spent:
 
 
 def _noted(run: Run) -> Spent:
-    spent, budgets = journal.read_spent(run.lease), metering.read_budgets(run.payer)
-    run_together(spent, budgets)
-    run.call_count, run.budgets = spent.found.tool_calls, budgets.found
-    return spent.found
+    room, run.spent = run.spent or _room(run), None
+    if not room.spent.has_run:
+        run_together(*room)
+    spent, run.budgets = room.spent.found, room.budgets.found
+    run.call_count = spent.tool_calls
+    return spent
+
+
+def _room(run: Run) -> Room:
+    return Room(journal.read_spent(run.lease), metering.read_budgets(run.payer))
 
 
 def _ask_whom(run: Run) -> StepRecord | None:
@@ -169,15 +195,23 @@ def _ask(run: Run) -> StepRecord:
 def add_step(
     run: Run, completion: Completion, *, latency_ms: int = 0, model_calls: Calls | None = None
 ) -> StepRecord:
+    calls = use_tool.unwrap(completion.calls)
+    acts_first = bool(calls) and all(_acts(run, call) for call in calls)
+    run.policy = run.read_policy() if run.read_policy and acts_first else None
     return journal.add_step(
         run.lease,
         parent_call=run.parent_call,
         agent=run.agent,
         number=len(run.steps) + 1,
-        completion=replace(completion, calls=use_tool.unwrap(completion.calls)),
+        completion=replace(completion, calls=calls),
         latency_ms=latency_ms,
         model_calls=model_calls,
+        then=[run.policy] if run.policy else [],
     )
+
+
+def _acts(run: Run, call: RequestedCall) -> bool:
+    return call.name in run.tools and run.tools[call.name].acts
 
 
 def finish_open_calls(run: Run) -> None:
@@ -186,8 +220,9 @@ def finish_open_calls(run: Run) -> None:
     _run_calls(run, calls)
 
 
-def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
+def _run_calls(run: Run, calls: Sequence[CallRecord], *, then: Sequence[Read[Any]] = ()) -> None:
     rested = _at_rest(run)
+    policy, run.policy = run.policy, None
     call_count = max(run.call_count, sum(len(step.calls) for step in run.steps[:-1]))
     done = run_calls(
         calls,
@@ -195,6 +230,9 @@ def _run_calls(run: Run, calls: Sequence[CallRecord]) -> None:
         context_for=run.context_for,
         steps=run.steps,
         most=max(0, run.limits.max_tool_calls - call_count),
+        policy=policy,
+        read_policy=run.read_policy,
+        then=then,
     )
     _observe(run, done)
     for tool in sorted(_at_rest(run) - rested):

@@ -30,6 +30,7 @@ from guardrails.contracts import ActionRequest, ActionResult
 from guardrails.decide import steps
 from guardrails.decide.checks.case import FROM_CONTENT
 from guardrails.decide.checks.stopping import why_stopped
+from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.decide.steps import Ended, Open, Step
 from guardrails.execute import (
     approval_requests,
@@ -82,13 +83,14 @@ class Confirmation:
 
 @dataclass(frozen=True, kw_only=True)
 class Try:
-    """One try of an action: the rows that earlier tries left, and the held send whose time
-    has come, if it is one."""
+    """One try of an action: the rows that earlier tries left, the held send whose time has come,
+    if it is one, and the policy, where it was read for this try already."""
 
     request: ActionRequest
     confirmation: Confirmation | None
     rows: tuple[Recorded, ...]
     held: HeldSend | None
+    policy: PolicySnapshot | None = None
 
     @property
     def attempt_no(self) -> int:
@@ -120,12 +122,18 @@ class Try:
         return step, replace(judgement, decision=decision, differences=differences)
 
 
-def execute(request: ActionRequest, confirmation: Confirmation | None = None) -> ActionResult:
+def execute(
+    request: ActionRequest,
+    confirmation: Confirmation | None = None,
+    *,
+    policy: PolicySnapshot | None = None,
+) -> ActionResult:
     """Do what is asked if the policy permits it, and say what became of it.
 
     Idempotent by `request.action_id`: a request that ran gives its result again, one that
     was interrupted is settled with the provider first, and the provider acts at most once.
-    `confirmation` comes from `guardrails.approve.approvals` alone.
+    `confirmation` comes from `guardrails.approve.approvals` alone. `policy` is the account's, where
+    it was read just now, with nothing waited for since: it counts for the first try alone.
 
     Expected outcomes are values. Raises audit.contracts.LedgerError when the ledger cannot be
     written: then nothing was done, or an open attempt says that it may have been. Raises
@@ -142,7 +150,7 @@ def execute(request: ActionRequest, confirmation: Confirmation | None = None) ->
         ) as note,
         one_at_a_time(request.action_id),
     ):
-        result = _go_on(canonical(request), confirmation)
+        result = _go_on(canonical(request), confirmation, policy)
         note(ending=result.status, reason=result.reason)
         return result
 
@@ -157,7 +165,11 @@ def one_at_a_time(action_id: UUID) -> Iterator[None]:
         yield
 
 
-def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionResult:
+def _go_on(
+    request: ActionRequest,
+    confirmation: Confirmation | None,
+    policy: PolicySnapshot | None = None,
+) -> ActionResult:
     """From what the ledger says of this action already."""
     rows = () if request.is_first else recorded(request.action_id)
     held = held_sends.find(request.action_id) if steps.was_held(rows) else None
@@ -185,7 +197,11 @@ def _go_on(request: ActionRequest, confirmation: Confirmation | None) -> ActionR
         case "asked":
             result = approval_requests.result(request)
         case "new":
-            result = _try_new(Try(request=request, confirmation=confirmation, rows=rows, held=held))
+            just_now = policy if request.is_first else None
+            this = Try(
+                request=request, confirmation=confirmation, rows=rows, held=held, policy=just_now
+            )
+            result = _try_new(this)
     return result
 
 
@@ -202,7 +218,7 @@ def _try(this: Try) -> ActionResult:
     """Facts, decision, and the step that follows from it."""
     request = this.request
     with telemetry.span("decide", "action") as note:
-        judgement = judge(request, claim=partial(_count, this))
+        judgement = judge(request, claim=partial(_count, this), snapshot=this.policy)
         step, judgement = this.next_step(judgement, now=timezone.now())
         note(ending=step, reason=judgement.decision.reason)
     if step != "wait":

@@ -54,9 +54,7 @@ def tidy(
     are of no use any more go. `own_words` gives what somebody wrote in a mail themselves, and
     `use_turn` the turn that takes a draft back. Raises ProviderError where the mailbox cannot be
     asked; then nothing is lost by asking again."""
-    if not email.thread_id:
-        return
-    pending = instances.load(AssistantDraft, _OF_THREAD, [account.id, email.thread_id])
+    pending = list_drafts(account, email)
     if not pending:
         return
     thread = mail_reader(account).thread(email.thread_id)
@@ -66,6 +64,13 @@ def tidy(
         waits = waits or (result is not None and result.reason == "facts_unavailable")
     if waits:
         raise Unavailable("a draft could not be looked at")
+
+
+def list_drafts(account: AccountRef, email: Email) -> list[AssistantDraft]:
+    """Those of the mail's thread that wait for the user. One query."""
+    if not email.thread_id:
+        return []
+    return instances.load(AssistantDraft, _OF_THREAD, [account.id, email.thread_id])
 
 
 def tidy_superseded() -> None:

@@ -97,9 +97,14 @@ def canonical(request: ActionRequest) -> ActionRequest:
 
 
 def judge(
-    request: ActionRequest, *, claim: Claim | None = None, trial: UUID | None = None
+    request: ActionRequest,
+    *,
+    claim: Claim | None = None,
+    trial: UUID | None = None,
+    snapshot: PolicySnapshot | None = None,
 ) -> Judgement:
-    """Decide a canonical request under the present policy and fresh facts. Never raises: a
+    """Decide a canonical request under the present policy (the `snapshot`, where it was read just
+    now, with nothing waited for since) and fresh facts. Never raises: a
     guard that breaks refuses.
 
     Where the policy has rates, `claim` is given the judgement and what it uses up, in the
@@ -107,7 +112,9 @@ def judge(
     counts for it as well.
     """
     try:
-        return _judge(request, policy_snapshot(request.account), claim, trial)
+        is_its = snapshot is not None and snapshot.account_id == request.account.id
+        present = snapshot if snapshot and is_its else policy_snapshot(request.account)
+        return _judge(request, present, claim, trial)
     except Exception:  # whatever broke, the answer is no
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(decision=policy.GUARD_FAILED)

@@ -2,15 +2,14 @@
 ceiling and switches of one and the same moment."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
-
-from django.db import connection
 
 from guardrails.decide.conditions import vocabulary as conditions
 from guardrails.decide.snapshot import AllowedAction, Limit, ListedTarget, PolicySnapshot, Switch
 from integrations.contracts import AccountRef
+from integrations.database.together import Read, Row
 
 # An account may have hundreds of targets. As one JSON text they are read many times quicker
 # than row by row. The columns are the fields of AllowedAction, ListedTarget, Limit and Switch, in
@@ -45,18 +44,33 @@ _READ_ONE, _READ_SEVERAL = _READ + "%s", _READ + "ANY (%s)"
 
 def policy_snapshot(account: AccountRef) -> PolicySnapshot:
     """The account's policy as it is now. One query, however much there is."""
-    return policy_snapshots([account])[account.id]
+    return read_policy(account).run()
+
+
+def read_policy(account: AccountRef) -> Read[PolicySnapshot]:
+    """The same, to be run with others."""
+    return _read(_READ_ONE, account.id, [account]).then(lambda found: found[account.id])
 
 
 def policy_snapshots(accounts: Iterable[AccountRef]) -> dict[UUID, PolicySnapshot]:
     """The policies of these accounts at one moment. One query. An account that is gone is
     paused, and nothing is permitted for it."""
-    by_id = {account.id: account for account in accounts}
-    with connection.cursor() as cursor:
-        cursor.execute(*(_READ_ONE, [*by_id]) if len(by_id) == 1 else (_READ_SEVERAL, [[*by_id]]))
-        found = {row[0]: row[1:] for row in cursor.fetchall()}
+    found = list({account.id: account for account in accounts}.values())
+    if len(found) == 1:
+        return _read(_READ_ONE, found[0].id, found).run()
+    return _read(_READ_SEVERAL, [account.id for account in found], found).run()
+
+
+def _read(
+    statement: str, ids: UUID | list[UUID], accounts: Sequence[AccountRef]
+) -> Read[dict[UUID, PolicySnapshot]]:
     gone = True, None, None, None, None, False, False
-    return {id: _snapshot(account, *found.get(id, gone)) for id, account in by_id.items()}
+
+    def load(rows: Sequence[Row]) -> dict[UUID, PolicySnapshot]:
+        by_id = {row[0]: row[1:] for row in rows}
+        return {one.id: _snapshot(one, *by_id.get(one.id, gone)) for one in accounts}
+
+    return Read(statement, [ids], load)
 
 
 def _snapshot(

@@ -1,4 +1,4 @@
-"""Reads that follow each other with nothing in between, as one way to the server and back."""
+"""Statements that follow each other with nothing in between, as one way to the server and back."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -13,9 +13,11 @@ Row = tuple[Any, ...]
 
 
 class Read(Generic[T]):
-    """A statement that only reads, and what `load` makes of its rows: `found`, once it ran."""
+    """A statement, and what `load` makes of its rows: `found`, once it ran. One that writes goes
+    before those that are to see what it wrote."""
 
     found: T
+    has_run = False
 
     def __init__(
         self,
@@ -33,8 +35,12 @@ class Read(Generic[T]):
         """By itself. One query."""
         with connection.cursor() as cursor:
             cursor.execute(self.statement, self.values)
-            self.found = self.load(cursor.fetchall())
+            self.answer(cursor.fetchall())
         return self.found
+
+    def answer(self, rows: Sequence[Row]) -> None:
+        """These are what it has found."""
+        self.found, self.has_run = self.load(rows), True
 
 
 def run_together(*reads: Read[Any]) -> None:
@@ -43,4 +49,4 @@ def run_together(*reads: Read[Any]) -> None:
     Raises DatabaseError: then none of them has found anything."""
     rows = fetch_all(connection.alias, [(read.statement, read.values) for read in reads])
     for read, found in zip(reads, rows, strict=True):
-        read.found = read.load(found)
+        read.answer(found)

@@ -244,14 +244,14 @@ def test_agents_side_by_side_act_one_after_another(
     both_asked, both_act = threading.Barrier(2), threading.Barrier(2)
     execute, met = executor.execute, []
 
-    def acting(request: ActionRequest) -> ActionResult:
+    def acting(request: ActionRequest, **given: Any) -> ActionResult:
         try:
             both_act.wait(2)  # the other would come in here while this one acts
         except threading.BrokenBarrierError:
             met.append(False)
         else:
             met.append(True)
-        return execute(request)
+        return execute(request, **given)
 
     def reply_to(body: dict[str, Any]) -> Reply:
         if body["messages"][-1]["role"] == "tool":

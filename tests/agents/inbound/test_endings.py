@@ -79,6 +79,36 @@ def test_all_is_settled_outside_of_the_transaction_in_which_the_rest_ends(end: E
     assert (end.is_stored, end.is_closed) == (True, True)
 
 
+def test_what_is_untidy_is_seen_with_the_end_and_tidied_outside_of_it(end: End) -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def is_untidy() -> bool:
+        seen.append(("look", connection.in_atomic_block))
+        return True
+
+    end.is_untidy = is_untidy
+    end.tidy = lambda left: seen.append(("tidy", connection.in_atomic_block))
+    with end.committing(Turn.Ending.REPLY):
+        seen.append(("step", connection.in_atomic_block))
+        add_step(end)
+
+    assert seen == [("look", True), ("tidy", False), ("step", True)]
+    assert (Turn.objects.get().state, end.is_closed) == ("finished", True)
+
+
+def test_what_is_tidy_is_looked_at_in_the_transaction_of_the_end(end: End) -> None:
+    looks: list[bool] = []
+
+    def is_untidy() -> bool:
+        looks.append(connection.in_atomic_block)
+        return False
+
+    end.is_untidy, end.tidy = is_untidy, lambda left: pytest.fail("it was tidied")
+    end.store(Turn.Ending.REPLY)
+
+    assert (looks, end.is_closed) == ([True], True)
+
+
 @pytest.mark.parametrize("error", [Unavailable("away"), NotFound("gone")])
 def test_a_turn_ends_alone_where_the_provider_cannot_be_asked(
     end: End, error: ProviderError

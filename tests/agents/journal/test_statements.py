@@ -1,6 +1,6 @@
 """What a turn writes at every step: one statement each, also where agents work side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from agents.contracts import Spent, StepRecord, ToolResult, failure
 from agents.journal import journal, leases
 from agents.models import Message, Step, ToolCall, Turn, TurnEvent
 from agents.turns.turns import finish_turn
+from integrations.database.together import Read
 from integrations.llm import metering
 from integrations.llm.completions import Completion, Payer, RequestedCall, Usage
 from integrations.llm.metering import Calls
@@ -31,7 +32,12 @@ def lease(organisation: Organisation) -> leases.Lease:
     return found
 
 
-def add_step(lease: leases.Lease, *names: str, model_calls: Calls | None = None) -> StepRecord:
+def add_step(
+    lease: leases.Lease,
+    *names: str,
+    model_calls: Calls | None = None,
+    then: Sequence[Read[Any]] = (),
+) -> StepRecord:
     return journal.add_step(
         lease,
         parent_call=None,
@@ -46,6 +52,7 @@ def add_step(lease: leases.Lease, *names: str, model_calls: Calls | None = None)
         ),
         latency_ms=5,
         model_calls=model_calls,
+        then=then,
     )
 
 
@@ -79,6 +86,26 @@ def test_a_step_is_one_statement_with_the_calls_of_models_that_it_took(
 
     assert journal.load_steps([lease.turn_id]) == {(lease.turn_id, None): [step]}
     assert journal.count_spent(lease) == Spent(tool_calls=1, tokens=30, cost=Decimal("0.4"))
+
+
+def test_what_is_read_with_a_step_and_with_a_result_is_read_in_their_transactions(
+    lease: leases.Lease,
+) -> None:
+    def read() -> Read[tuple[bool, int]]:
+        return Read(
+            "SELECT pg_current_xact_id_if_assigned() IS NOT NULL, "
+            "(SELECT count(*) FROM agents_toolcall WHERE result IS NULL)",
+            [],
+            lambda rows: (rows[0][0], rows[0][1]),
+        )
+
+    with_step, with_result, alone = read(), read(), read()
+
+    [call] = add_step(lease, "look", then=[with_step]).calls
+    journal.finish_call(lease, call, ToolResult(success=True), latency_ms=1, then=[with_result])
+
+    assert (with_step.found, with_result.found) == ((True, 1), (True, 0))
+    assert alone.run() == (False, 0)
 
 
 def test_who_lost_the_lease_has_paid_all_the_same(

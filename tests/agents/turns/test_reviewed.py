@@ -40,7 +40,7 @@ LACKING = FINE | {
 }
 
 
-def carry_out(request: ActionRequest) -> ActionResult:
+def carry_out(request: ActionRequest, **_: Any) -> ActionResult:
     return ActionResult(
         status="succeeded", action_id=request.action_id, action_type=request.action_type
     )
