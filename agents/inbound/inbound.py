@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from email.utils import parseaddr
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -31,7 +33,7 @@ from guardrails.learn import patterns as learned, precision, skills
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.contracts.preferences import Preferences
-from integrations.database.together import run_together
+from integrations.database.together import Read, run_together
 from integrations.exceptions import ProviderError
 from integrations.llm import metering
 from integrations.llm.completions import ModelError, OutOfTime, Payer
@@ -73,8 +75,8 @@ def run(
     until = deadline or Deadline.after(settings.TURN_MAX_SECONDS)
 
     def work() -> None:
-        mail = build_context(end.account, email, policy=policy)
-        _work(end, mail, policy, until.within(settings.TURN_MAX_SECONDS), past)
+        mail, contact = _look_at(end.account, email, policy)
+        _work(end, mail, contact, policy, until.within(settings.TURN_MAX_SECONDS), past)
 
     return attempt(end.lease, work)
 
@@ -120,16 +122,24 @@ def build_context(
 ) -> InboundMail:
     """What the mail reader is shown. Doubt about first contact means known. `policy`: the
     account's, where it was read already."""
+    mail, contact = _look_at(account, email, policy)
+    return replace(mail, first_contact=bool(contact and contact.run()))
+
+
+def _look_at(
+    account: AccountRef, email: Email, policy: PolicySnapshot | None
+) -> tuple[InboundMail, Read[bool] | None]:
+    """The same, and whether it is a first contact, where that is still to be read."""
     provider = mail_reader(account)
     try:
-        first_contact = strangers.is_stranger(account, provider, email.sender, policy=policy)
+        contact = strangers.read_stranger(account, provider, email.sender, policy=policy)
         thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:
             raise
-        first_contact, thread = False, (email,)
+        contact, thread = None, (email,)
     earlier = sorted((one for one in thread if one.date < email.date), key=lambda one: one.date)
-    return InboundMail(
+    mail = InboundMail(
         account=account,
         email_id=email.id,
         thread_id=email.thread_id,
@@ -140,7 +150,7 @@ def build_context(
         subject=email.subject,
         text=reading.fit(reading.render_text(email), max_tokens=reading.MAIL_TOKENS),
         list_id=email.list_id or "",
-        first_contact=first_contact,
+        first_contact=False,
         authenticated=email.authentication.dmarc == "pass",
         date=email.date.isoformat(),
         thread_messages=len(thread),
@@ -154,11 +164,13 @@ def build_context(
         ),
         is_answered=any(one.date > email.date and SENT in one.labels for one in thread),
     )
+    return mail, contact
 
 
 def _work(
     end: End,
     mail: InboundMail,
+    contact: Read[bool] | None,
     policy: PolicySnapshot,
     deadline: Deadline,
     past: Past | None,
@@ -183,7 +195,9 @@ def _work(
         run_id=lease.turn_id,
     )
     budgets = metering.read_budgets(payer)
-    run_together(known, patterns, published, budgets, *([before] if before else []))
+    also: list[Read[Any]] = [*([before] if before else []), *([contact] if contact else [])]
+    run_together(known, patterns, published, budgets, *also)
+    mail = replace(mail, first_contact=bool(contact and contact.found))
     user = known.found
     # Acted upon is the mailbox alone; the calendar is another account.
     person = Person(

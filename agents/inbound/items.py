@@ -102,7 +102,7 @@ def work(delivery: Claimed) -> Finished:
         item=item,
         now=timezone.now(),
         deadline=deadline,
-        beside=beginning.beside if beginning else lambda: None,
+        beside=beginning.beside if beginning else None,
     )
     thread_turns.store_left(account, left)
     again.note(account, item)

@@ -4,11 +4,9 @@ organisation. That they wrote before changes nothing, nor does mail that the age
 operator lets somebody in by listing them as a receiver (`PolicySnapshot.unlisted`).
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
-
-from django.db import connection
 
 from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts import targets
@@ -19,6 +17,7 @@ from guardrails.gather.policy_rows import policy_snapshot
 from integrations.accounts import contacts
 from integrations.contracts import AccountRef
 from integrations.contracts.people import Correspondence
+from integrations.database.together import Read, Row
 from integrations.ports.account import Reader
 
 # Of every mail's sender: composed by Django, as four statements, it was a tenth of a mail's CPU.
@@ -40,18 +39,26 @@ def find_strangers(
 ) -> tuple[str, ...]:
     """Those of the plain addresses who are strangers, unless an operator listed them. `known` is
     what the provider says of each; who is missing there is a stranger. At most two queries."""
+    found = _list_unwritten(account, addresses, known)
+    vouched = _read_vouched_for(account, found).run() if found else frozenset()
+    return tuple(one for one in found if one not in vouched)
+
+
+def _list_unwritten(
+    account: AccountRef, addresses: Iterable[str], known: Mapping[str, Correspondence]
+) -> list[str]:
+    """Those of the addresses to which the user has sent nothing, but for their own and, of an
+    organisation's domain, their colleagues'. At most one query."""
     own = targets.address_or_none(account.address)
     own_domain = targets.domain_of(own) if own else None
     written = own_mail.sent_by_agent(account, (one for one, met in known.items() if met.sent))
-    found = [
+    return [
         one
         for one in dict.fromkeys(addresses)
         if one != own
         and (targets.domain_of(one) != own_domain or own_domain in PUBLIC_DOMAINS)
         and _has_no_mail(known.get(one), by_agent=written.get(one.lower(), 0))
     ]
-    vouched = _list_vouched_for(account, found) if found else frozenset()
-    return tuple(one for one in found if one not in vouched)
 
 
 def look_up_strangers(
@@ -76,12 +83,27 @@ def is_stranger(
 ) -> bool:
     """Whether the sender of a mail is one. Doubt about who that is, or about what the user sent,
     means no. `policy`: the account's, where it was read already. Raises ProviderError."""
+    read = read_stranger(account, reader, sender, policy=policy)
+    return read.run() if read else False
+
+
+def read_stranger(
+    account: AccountRef, reader: Reader, sender: str, *, policy: PolicySnapshot | None = None
+) -> Read[bool] | None:
+    """The same, to be run with others; None where the mailbox says already that it is none."""
     address = targets.address_or_none(sender)
     if address is None:
-        return False
+        return None
     known = {address: reader.correspondence(address)}
-    found = find_strangers(account, [address], known)
-    return bool(found and (policy or policy_snapshot(account)).unlisted(found))
+    found = _list_unwritten(account, [address], known)
+    if not found:
+        return None
+
+    def is_stranger(vouched: frozenset[str]) -> bool:
+        left = [one for one in found if one not in vouched]
+        return bool(left and (policy or policy_snapshot(account)).unlisted(left))
+
+    return _read_vouched_for(account, found).then(is_stranger)
 
 
 def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:
@@ -89,9 +111,9 @@ def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:
     return met is None or (met.sent_readable and met.sent <= by_agent)
 
 
-def _list_vouched_for(account: AccountRef, addresses: list[str]) -> frozenset[str]:
+def _read_vouched_for(account: AccountRef, addresses: list[str]) -> Read[frozenset[str]]:
     """Those whom the organisation's directory has (`guardrails.facts.people`), by an address or
-    a domain of its own, or the user by their own word. One query."""
+    a domain of its own, or the user by their own word."""
     given: dict[str, Any] = {
         "organisation": account.organisation_id,
         "user": account.external_user_id,
@@ -99,10 +121,12 @@ def _list_vouched_for(account: AccountRef, addresses: list[str]) -> frozenset[st
         "folded": [one.lower() for one in addresses],
         "domains": [targets.domain_of(one) for one in addresses],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_VOUCHED_FOR, given)
-        said = frozenset(text for (text,) in cursor.fetchall())
-    inside = said | targets.plain_addresses(said)
-    return frozenset(
-        one for one in addresses if one in inside or f"@{targets.domain_of(one)}" in inside
-    )
+
+    def load(rows: Sequence[Row]) -> frozenset[str]:
+        said = frozenset(text for (text,) in rows)
+        inside = said | targets.plain_addresses(said)
+        return frozenset(
+            one for one in addresses if one in inside or f"@{targets.domain_of(one)}" in inside
+        )
+
+    return Read(_VOUCHED_FOR, given, load)

@@ -261,9 +261,11 @@ def complete_json(
     max_tokens: int = 600,
     deadline: Deadline | None = None,
     once: bool = False,
+    budgets: Sequence[metering.Budget] | None = None,
 ) -> dict[str, Any]:
     """A JSON object as the answer to one question. Malformed answers are asked again twice, but
-    not with `once`; as with `complete`, all of it is over by the deadline.
+    not with `once`; as with `complete`, all of it is over by the deadline. `budgets`: the payer's,
+    where they were read just now.
 
     Raises ModelError; `malformed_json` when the last answer was no JSON object either.
     """
@@ -278,7 +280,9 @@ def complete_json(
             max_tokens=max_tokens,
             deadline=deadline,
             once=once,
+            budgets=budgets,
         )
+        budgets = None  # of the next try they are read again
         try:
             return load_object(answer.text)
         except ValueError:

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Q
 from psycopg.sql import SQL
 
+from integrations.database.together import Read
 from integrations.llm import llm
 from knowledge.ingest.chunking import EMBEDDED_AT_ONCE, embedded_text
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel
@@ -59,9 +60,11 @@ class Passage:
 def find_searched_model() -> str:
     """The model whose vectors searches compare; empty while the first one of a new size is being
     filled, so that no search goes by half of the vectors. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(SEARCHED)
-        return name_searched(*cursor.fetchone() or (None, None))
+    return _read_searched().run()
+
+
+def _read_searched() -> Read[str]:
+    return Read(SEARCHED, [], lambda rows: name_searched(*(rows[0] if rows else (None, None))))
 
 
 def name_searched(name: str | None, is_complete: bool | None) -> str:
@@ -73,8 +76,15 @@ def name_searched(name: str | None, is_complete: bool | None) -> str:
 
 def list_written_models() -> tuple[str, ...]:
     """The models that new passages get vectors of; the wanted one first. One query."""
-    both = (llm.embedding_model_name(), find_searched_model())
-    return tuple(dict.fromkeys(name for name in both if name))
+    return read_written_models().run()
+
+
+def read_written_models() -> Read[tuple[str, ...]]:
+    """The same, to be run with others."""
+    wanted = llm.embedding_model_name()
+    return _read_searched().then(
+        lambda searched: tuple(dict.fromkeys(name for name in (wanted, searched) if name))
+    )
 
 
 def claim(*, now: datetime) -> bool:

@@ -1,11 +1,13 @@
 """What a model adds to an item: a summary and the entities in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from integrations.contracts import AccountRef
 from integrations.llm import llm
 from integrations.llm.completions import ModelError, Payer
 from integrations.llm.deadline import Deadline
+from integrations.llm.metering import Budget
 from knowledge.text.parsing import Parsed
 from knowledge.text.subjects import Subject, subjects
 from knowledge.text.visible import line
@@ -41,8 +43,11 @@ def build_payer(account: AccountRef) -> Payer:
     )
 
 
-def read(parsed: Parsed, *, payer: Payer, deadline: Deadline) -> Reading:
-    """Ask a model for summary and entities. Nothing to read: nothing is asked.
+def read(
+    parsed: Parsed, *, payer: Payer, deadline: Deadline, budgets: Sequence[Budget] | None = None
+) -> Reading:
+    """Ask a model for summary and entities. Nothing to read: nothing is asked. `budgets`: the
+    payer's, where they were read just now.
 
     An answer that is still malformed after two retries is done without. Raises
     integrations.llm.completions.ModelError for everything else.
@@ -57,6 +62,7 @@ def read(parsed: Parsed, *, payer: Payer, deadline: Deadline) -> Reading:
             purpose="ingest",
             max_tokens=ANSWER_TOKENS,
             deadline=deadline,
+            budgets=budgets,
         )
     except ModelError as error:
         if error.code != "malformed_json":

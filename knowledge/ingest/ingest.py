@@ -36,7 +36,7 @@ from knowledge.ingest.new_items import Beside
 from knowledge.ingest.page import NO_LOOKUP, PageLookup
 from knowledge.ingest.passages import Passage, Vectors
 from knowledge.ingest.reading import read_item
-from knowledge.ingest.stored import find_stored
+from knowledge.ingest.stored import Start, find_stored, read_start
 from knowledge.models import Chunk, Item
 from knowledge.text.parsing import Parsed
 from knowledge.versions import Version, is_stale
@@ -80,7 +80,7 @@ def ingest(
     lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
     deadline: Deadline | None = None,
-    beside: Callable[[], Beside | None] = lambda: None,
+    beside: Callable[[], Beside | None] | None = None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
 
@@ -89,8 +89,8 @@ def ingest(
     An attachment that cannot be read is listed with the reason, and the item is stored.
     What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
-    `beside` is what is stored with an item that is new, by the same statement; it is not called
-    for others, nor for events.
+    `beside` is what is stored with an item that is new, by the same statement, and what it reads is
+    of the same transaction; it is not called for others, nor for events.
     No transaction is open while a model or the provider is asked. Models have until the deadline,
     or half of a task's time. Raises integrations.llm.completions.ModelError, and
     integrations.child.Unreadable or Ended; then nothing was stored.
@@ -108,7 +108,9 @@ def ingest(
         version=Version(number=item.version, updated_at=item.updated_at),
         now=now,
     )
-    stored = None if absent else find_stored(account, source_id)
+    # Items of a page need no more: what models are asked for them was looked up for all.
+    start = read_start(account, source_id) if lookup is NO_LOOKUP else None
+    stored = _find_stored(account, source_id, start, is_absent=absent is not None)
     if stored and is_stale(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
     ):
@@ -125,14 +127,23 @@ def ingest(
             parsed.with_files(texts),
             texts,
             stored=stored,
+            start=start,
             ready=lookup.vectors,
             wanted=absent.passages if absent and not texts else None,
             deadline=deadline or Deadline.after(settings.TASK_TIMEOUT_SECONDS / 2),
         )
         is_new = stored is None and parsed.content_type != "event"
-        outcome = _store(target, content, calls, beside()) if is_new else None
+        outcome = _store(target, content, calls, beside) if is_new else None
         outcome = outcome or _write(target, content)
         return replace(outcome, labels_before=before)
+
+
+def _find_stored(
+    account: AccountRef, source_id: str, start: Start | None, *, is_absent: bool
+) -> Item | None:
+    if start:
+        return start.stored.found
+    return None if is_absent else find_stored(account, source_id)
 
 
 def _labels_before(stored: Item) -> tuple[str, ...]:
@@ -162,20 +173,28 @@ def _content(
     files: Sequence[FileText],
     *,
     stored: Item | None,
+    start: Start | None,
     ready: Vectors,
     wanted: Sequence[Passage] | None,
     deadline: Deadline,
 ) -> _Content:
     wanted = passages.split_passages(parsed) if wanted is None else wanted
     payer = enrichment.build_payer(account)
+    # Read just now, unless files were waited for.
+    budgets = start.budgets.found if start and not parsed.files else None
     with _asking:
         return _Content(
             parsed=parsed,
             files=files,
-            reading=enrichment.read(parsed, payer=payer, deadline=deadline),
+            reading=enrichment.read(parsed, payer=payer, deadline=deadline, budgets=budgets),
             passages=wanted,
             vectors=passages.find_vectors(
-                wanted, stored=stored, ready=ready, payer=payer, deadline=deadline
+                wanted,
+                stored=stored,
+                ready=ready,
+                payer=payer,
+                deadline=deadline,
+                models=start.models.found if start else None,
             ),
         )
 
@@ -294,7 +313,7 @@ def _store(
     target: _Target,
     content: _Content,
     calls: metering.Calls,
-    beside: Beside | None,
+    beside: Callable[[], Beside | None] | None,
 ) -> IngestOutcome | None:
     """As a new item; None when it is there by now."""
     row = _fresh(target)

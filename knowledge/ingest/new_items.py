@@ -5,7 +5,8 @@ already is changed step by step (`knowledge.ingest.ingest`).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -148,10 +149,11 @@ def store(
     vectors: Vectors,
     subjects: Sequence[Subject],
     calls: metering.Calls,
-    beside: Beside | None = None,
+    beside: Callable[[], Beside | None] | None = None,
 ) -> Stored | None:
     """None if there is such an item by now: then nothing was changed. The calls of models for it
-    are written down with it, where that takes no second statement.
+    are written down with it, where that takes no second statement. `beside` may read, in the
+    transaction in which the item is stored, and is asked for each try.
 
     `row` is filled, `search` is its search column (`indexing.index`), and it is no event: times of
     events depend on others'. Call it outside of any transaction that has locked something.
@@ -185,14 +187,16 @@ def store(
     ]
     # Of one who is mentioned twice it takes more to know which name counts.
     simple = len({(one.kind, one.key) for one in subjects}) == len(subjects)
-    also, values = beside or NOTHING
-    at_once = _statement(search.sql, all_there=True, beside=also)
     if simple:
-        stored = _ran(at_once, [calls.dump(), *people, *content, json.dumps(counts), *values])
+        with transaction.atomic() if beside else nullcontext():
+            also, values = (beside and beside()) or NOTHING
+            at_once = _statement(search.sql, all_there=True, beside=also)
+            stored = _ran(at_once, [calls.dump(), *people, *content, json.dumps(counts), *values])
         calls.forget()
         if stored:
             return stored
     with transaction.atomic():
+        also, values = (beside and beside()) or NOTHING
         alone = _statement(search.sql, all_there=False, beside=also)
         stored = _ran(alone, [*content, *values])
         if stored is None:

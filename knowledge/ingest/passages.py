@@ -81,16 +81,18 @@ def find_vectors(
     ready: Vectors,
     payer: Payer,
     deadline: Deadline,
+    models: Sequence[str] | None = None,
 ) -> Vectors:
-    """Vectors of the wanted model and of the one that searches still go by; none is asked for
-    twice, nor one that is `ready`. One of two that does not answer is done without: the wanted
-    one gets its vectors when it is filled, and without the other words find the item.
+    """Vectors of the wanted model and of the one that searches still go by (`models`, where they
+    were read already); none is asked for twice, nor one that is `ready`. One of two that does not
+    answer is done without: the wanted one gets its vectors when it is filled, and without the other
+    words find the item.
 
     Raises integrations.llm.completions.ModelError when none answers.
     """
     found: Vectors = {}
     errors: list[ModelError] = []
-    for model in ready or embedding_models.list_written_models():
+    for model in ready or models or embedding_models.list_written_models():
         try:
             known = {**_known(stored, model), **ready.get(model, {})}
             found[model] = embed_passages(

@@ -96,7 +96,7 @@ def issue(**fields: Any) -> Issue:
 
 
 def take(
-    owner: AccountRef, item: AnyItem, *, beside: Callable[[], Beside | None] = lambda: None
+    owner: AccountRef, item: AnyItem, *, beside: Callable[[], Beside | None] | None = None
 ) -> IngestOutcome:
     """Reads the item in."""
     return ingest(account=owner, source_id=item.id, item=item, now=NOW, beside=beside)
