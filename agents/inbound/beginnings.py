@@ -8,12 +8,14 @@ from uuid import UUID
 
 from agents.inbound import inbound
 from agents.inbound.claims import Claimed
+from agents.inbound.known import Known, prepare_known
 from agents.journal import leases
 from agents.journal.leases import Lease, Opening
 from agents.models import Turn
 from guardrails.decide.snapshot import PolicySnapshot
-from guardrails.gather.policy_rows import policy_snapshot
+from guardrails.gather.policy_rows import policy_snapshot, read_policy
 from integrations.contracts import AccountRef, Email
+from integrations.database.together import run_together
 from integrations.models import Delivery
 from knowledge.contracts import IngestOutcome
 from knowledge.ingest.new_items import Beside
@@ -29,6 +31,7 @@ class Beginning:
     account: AccountRef
     email: Email
     opening: Opening | None = None
+    known: Known | None = None  # where it was read with the policy
 
     @cached_property
     def policy(self) -> PolicySnapshot:
@@ -39,12 +42,21 @@ class Beginning:
         """Why no agent looks at the mail; empty: one does."""
         if self.policy.stops_all(self.account.source):
             return Delivery.STOPPED
+        return self._whose
+
+    @cached_property
+    def _whose(self) -> str:
         if inbound.is_own(self.account, self.email):
             return OWN_MAIL
         return "from_remit" if inbound.is_from_remit(self.email) else ""
 
     def beside(self) -> Beside | None:
-        """The turn, if there is to be one, for the statement that stores the mail."""
+        """The turn, if there is to be one, for the statement that stores the mail. What the turn
+        begins with is read in the same transaction, once whether there is one is read."""
+        policy = read_policy(self.account)
+        self.known = None if self._whose else prepare_known(self.account, self.email)
+        run_together(policy, *(self.known.reads if self.known else []))
+        self.policy = policy.found
         if self.why_not:
             return None
         fields = _fields(self.delivery, self.account, self.email.id, Turn.Kind.INBOUND)
@@ -55,6 +67,7 @@ class Beginning:
         """That turn, where it was stored so, or as `find_turn`."""
         if self.opening and outcome.has_beside:
             return self.opening.lease.turn_id, self.opening.lease
+        self.known = None  # it is not of now
         return find_turn(self.delivery, self.account, self.email.id)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q
 
 from agents.inbound import intake
@@ -19,8 +19,10 @@ from agents.journal.leases import Heartbeat
 from integrations.accounts.rows import COLUMNS, account_of
 from integrations.contracts import AccountRef
 from integrations.database import clock
+from integrations.database.together import Read, run_together
 from integrations.models import Delivery
 from knowledge.ingest.reading import LARGE
+from knowledge.ingest.stored import Start, prepare_start
 
 log = logging.getLogger(__name__)
 
@@ -108,6 +110,7 @@ class Claimed:
     is_large: bool
     body: Mapping[str, Any]
     account: AccountRef | None
+    start: Start | None = None  # where its provider says that the item is new
 
 
 class Finished(NamedTuple):
@@ -141,9 +144,14 @@ def claim_queued(most: int, *, large: bool) -> list[Claimed]:
 
 
 def _take(statement: str, given: Mapping[str, Any]) -> list[Claimed]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, given)
-        return [_claimed(*row) for row in cursor.fetchall()]
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(statement, given)
+            claimed = [_claimed(*row) for row in cursor.fetchall()]
+        reads: list[Read[Any]] = [read for one in claimed if one.start for read in one.start]
+        if reads:
+            run_together(*reads)
+    return claimed
 
 
 def _claimed(
@@ -158,6 +166,8 @@ def _claimed(
     is_known: bool,
     *account: Any,
 ) -> Claimed:
+    event, owner = json.loads(body), account_of(account) if is_known else None
+    is_new = owner is not None and event["kind"] == "created"
     return Claimed(
         id=id,
         attempts=attempts,
@@ -166,8 +176,9 @@ def _claimed(
         is_alone=is_alone,
         received_at=received_at,
         is_large=size > LARGE,
-        body=json.loads(body),
-        account=account_of(account) if is_known else None,
+        body=event,
+        account=owner,
+        start=prepare_start(owner, event["source_id"]) if owner and is_new else None,
     )
 
 

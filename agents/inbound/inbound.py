@@ -2,9 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from email.utils import parseaddr
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -15,6 +13,7 @@ from agents.context.messages import build_run_messages
 from agents.contracts import CallRecord, InboundMail, Past, Person
 from agents.inbound import reading
 from agents.inbound.endings import End
+from agents.inbound.known import Known, build_payer, prepare_known
 from agents.journal import journal, leases
 from agents.journal.leases import Lease, LeaseLost
 from agents.journal.steps import Ending, Question, Reply, Stop
@@ -29,14 +28,13 @@ from guardrails.decide.snapshot import PolicySnapshot
 from guardrails.facts.threads import SENT
 from guardrails.gather import strangers
 from guardrails.gather.policy_rows import read_policy
-from guardrails.learn import patterns as learned, precision, skills
+from guardrails.learn import patterns as learned, precision
 from integrations.accounts.reads import mail_reader
 from integrations.contracts import AccountRef, Email
 from integrations.contracts.preferences import Preferences
-from integrations.database.together import Read, run_together
+from integrations.database.together import run_together
 from integrations.exceptions import ProviderError
-from integrations.llm import metering
-from integrations.llm.completions import ModelError, OutOfTime, Payer
+from integrations.llm.completions import ModelError, OutOfTime
 from integrations.llm.deadline import Deadline
 from knowledge.contracts import StoredMail
 
@@ -63,20 +61,25 @@ def run(
     *,
     email: Email,
     policy: PolicySnapshot,
+    known: Known | None = None,
     deadline: Deadline | None = None,
     past: Past | None = None,
 ) -> str | None:
     """Work through the turn until its `end` is stored: "", or the error code that it ended with
     instead. None where another process has taken it over. `policy` is the account's as it was read
-    just now; `past`: the mail was there before.
+    just now, and `known` was read with it, or is read; `past`: the mail was there before.
 
     Raises a ModelError or ProviderError that may pass: then the turn can be taken up again.
     """
     until = deadline or Deadline.after(settings.TURN_MAX_SECONDS)
 
     def work() -> None:
-        mail, contact = _look_at(end.account, email, policy)
-        _work(end, mail, contact, policy, until.within(settings.TURN_MAX_SECONDS), past)
+        found = known or prepare_known(end.account, email)
+        if not found.person.has_run:
+            run_together(*found.reads)
+        vouched = found.vouched.found
+        mail = build_context(end.account, email, policy=policy, vouched=vouched)
+        _work(end, mail, found, policy, until.within(settings.TURN_MAX_SECONDS), past)
 
     return attempt(end.lease, work)
 
@@ -118,28 +121,26 @@ def give_up(delivery_ids: Collection[UUID], code: str) -> None:
 
 
 def build_context(
-    account: AccountRef, email: Email, *, policy: PolicySnapshot | None = None
+    account: AccountRef,
+    email: Email,
+    *,
+    policy: PolicySnapshot | None = None,
+    vouched: frozenset[str] | None = None,
 ) -> InboundMail:
-    """What the mail reader is shown. Doubt about first contact means known. `policy`: the
-    account's, where it was read already."""
-    mail, contact = _look_at(account, email, policy)
-    return replace(mail, first_contact=bool(contact and contact.run()))
-
-
-def _look_at(
-    account: AccountRef, email: Email, policy: PolicySnapshot | None
-) -> tuple[InboundMail, Read[bool] | None]:
-    """The same, and whether it is a first contact, where that is still to be read."""
+    """What the mail reader is shown. Doubt about first contact means known. `policy`, `vouched`:
+    as `strangers.is_stranger`."""
     provider = mail_reader(account)
     try:
-        contact = strangers.read_stranger(account, provider, email.sender, policy=policy)
+        first_contact = strangers.is_stranger(
+            account, provider, email.sender, policy=policy, vouched=vouched
+        )
         thread = provider.thread(email.thread_id) if email.thread_id else (email,)
     except ProviderError as error:
         if error.retryable:
             raise
-        contact, thread = None, (email,)
+        first_contact, thread = False, (email,)
     earlier = sorted((one for one in thread if one.date < email.date), key=lambda one: one.date)
-    mail = InboundMail(
+    return InboundMail(
         account=account,
         email_id=email.id,
         thread_id=email.thread_id,
@@ -150,7 +151,7 @@ def _look_at(
         subject=email.subject,
         text=reading.fit(reading.render_text(email), max_tokens=reading.MAIL_TOKENS),
         list_id=email.list_id or "",
-        first_contact=False,
+        first_contact=first_contact,
         authenticated=email.authentication.dmarc == "pass",
         date=email.date.isoformat(),
         thread_messages=len(thread),
@@ -164,13 +165,12 @@ def _look_at(
         ),
         is_answered=any(one.date > email.date and SENT in one.labels for one in thread),
     )
-    return mail, contact
 
 
 def _work(
     end: End,
     mail: InboundMail,
-    contact: Read[bool] | None,
+    known: Known,
     policy: PolicySnapshot,
     deadline: Deadline,
     past: Past | None,
@@ -180,25 +180,7 @@ def _work(
         [] if lease.is_new else journal.load_steps([lease.turn_id]).get((lease.turn_id, None), [])
     )
     begun_by_model = bool(steps) and steps[0].finish_reason != "pattern"
-    known = people.read_person(
-        organisation_id=account.organisation_id, external_user_id=account.external_user_id
-    )
-    patterns = learned.read_approved(account, now=timezone.now())
-    published = skills.read_offered(account)
-    before = earlier.read_earlier(
-        account, sender=mail.sender, list_id=mail.list_id, authenticated=mail.authenticated
-    )
-    payer = Payer(
-        organisation_id=account.organisation_id,
-        external_user_id=account.external_user_id,
-        account_id=account.id,
-        run_id=lease.turn_id,
-    )
-    budgets = metering.read_budgets(payer)
-    also: list[Read[Any]] = [*([before] if before else []), *([contact] if contact else [])]
-    run_together(known, patterns, published, budgets, *also)
-    mail = replace(mail, first_contact=bool(contact and contact.found))
-    user = known.found
+    user, before = known.person.found, known.before
     # Acted upon is the mailbox alone; the calendar is another account.
     person = Person(
         organisation_id=account.organisation_id,
@@ -206,8 +188,10 @@ def _work(
         accounts=(account,),
         preferences=user.preferences if user else Preferences(),
     )
-    found = None if begun_by_model else matching.match(patterns.found, mail)
-    offered = () if found else published.found
+    found = None if begun_by_model else matching.match(known.patterns.found, mail)
+    if found:  # somebody may have taken it back while the mailbox was asked
+        found = matching.match(learned.read_approved(account, now=timezone.now()).run(), mail)
+    offered = () if found else known.skills.found
     system = (
         "" if found else prompts.render_system(prompts.MAIL_READER, person=person, skills=offered)
     )
@@ -248,8 +232,8 @@ def _work(
             draft=past.draft if past else None,
         ),
         steps=steps,
-        payer=payer,
-        budgets=budgets.found,
+        payer=build_payer(account, lease.turn_id),
+        budgets=known.budgets.found,
         read_policy=lambda: read_policy(account),
         deadline=deadline,
         around_reply=lambda: end.committing(Turn.Ending.REPLY),

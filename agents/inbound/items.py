@@ -102,6 +102,7 @@ def work(delivery: Claimed) -> Finished:
         item=item,
         now=timezone.now(),
         deadline=deadline,
+        start=delivery.start,
         beside=beginning.beside if beginning else None,
     )
     thread_turns.store_left(account, left)
@@ -151,7 +152,7 @@ def _react_to_mail(beginning: Beginning, outcome: IngestOutcome, deadline: Deadl
     if turn_id is None:
         return DUPLICATE
     thread = _Thread(delivery, account, email, policy, turn_id)
-    run = partial(inbound.run, email=email, policy=policy, deadline=deadline)
+    run = partial(inbound.run, email=email, policy=policy, known=beginning.known, deadline=deadline)
     at_end = partial(End, settle=thread.keep_status, is_untidy=thread.is_untidy, tidy=thread.tidy)
     finished = _run_turn(delivery, account, turn_id, lease, run, at_end)
     if finished.state == Delivery.State.PROCESSED and not finished.is_stored:

@@ -40,7 +40,7 @@ def find_strangers(
     """Those of the plain addresses who are strangers, unless an operator listed them. `known` is
     what the provider says of each; who is missing there is a stranger. At most two queries."""
     found = _list_unwritten(account, addresses, known)
-    vouched = _read_vouched_for(account, found).run() if found else frozenset()
+    vouched = read_vouched_for(account, found).run() if found else frozenset()
     return tuple(one for one in found if one not in vouched)
 
 
@@ -79,31 +79,25 @@ def look_up_strangers(
 
 
 def is_stranger(
-    account: AccountRef, reader: Reader, sender: str, *, policy: PolicySnapshot | None = None
+    account: AccountRef,
+    reader: Reader,
+    sender: str,
+    *,
+    policy: PolicySnapshot | None = None,
+    vouched: frozenset[str] | None = None,
 ) -> bool:
     """Whether the sender of a mail is one. Doubt about who that is, or about what the user sent,
-    means no. `policy`: the account's, where it was read already. Raises ProviderError."""
-    read = read_stranger(account, reader, sender, policy=policy)
-    return read.run() if read else False
-
-
-def read_stranger(
-    account: AccountRef, reader: Reader, sender: str, *, policy: PolicySnapshot | None = None
-) -> Read[bool] | None:
-    """The same, to be run with others; None where the mailbox says already that it is none."""
+    means no. `policy`: the account's, and `vouched`: what `read_vouched_for` found, where they were
+    read already. Raises ProviderError."""
     address = targets.address_or_none(sender)
     if address is None:
-        return None
+        return False
     known = {address: reader.correspondence(address)}
     found = _list_unwritten(account, [address], known)
-    if not found:
-        return None
-
-    def is_stranger(vouched: frozenset[str]) -> bool:
-        left = [one for one in found if one not in vouched]
-        return bool(left and (policy or policy_snapshot(account)).unlisted(left))
-
-    return _read_vouched_for(account, found).then(is_stranger)
+    if found and vouched is None:
+        vouched = read_vouched_for(account, found).run()
+    left = [one for one in found if one not in (vouched or ())]
+    return bool(left and (policy or policy_snapshot(account)).unlisted(left))
 
 
 def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:
@@ -111,13 +105,13 @@ def _has_no_mail(met: Correspondence | None, *, by_agent: int) -> bool:
     return met is None or (met.sent_readable and met.sent <= by_agent)
 
 
-def _read_vouched_for(account: AccountRef, addresses: list[str]) -> Read[frozenset[str]]:
+def read_vouched_for(account: AccountRef, addresses: Sequence[str]) -> Read[frozenset[str]]:
     """Those whom the organisation's directory has (`guardrails.facts.people`), by an address or
     a domain of its own, or the user by their own word."""
     given: dict[str, Any] = {
         "organisation": account.organisation_id,
         "user": account.external_user_id,
-        "addresses": addresses,
+        "addresses": [*addresses],
         "folded": [one.lower() for one in addresses],
         "domains": [targets.domain_of(one) for one in addresses],
     }

@@ -265,7 +265,7 @@ def complete_json(
 ) -> dict[str, Any]:
     """A JSON object as the answer to one question. Malformed answers are asked again twice, but
     not with `once`; as with `complete`, all of it is over by the deadline. `budgets`: the payer's,
-    where they were read just now.
+    where they were read already.
 
     Raises ModelError; `malformed_json` when the last answer was no JSON object either.
     """

@@ -47,7 +47,7 @@ def read(
     parsed: Parsed, *, payer: Payer, deadline: Deadline, budgets: Sequence[Budget] | None = None
 ) -> Reading:
     """Ask a model for summary and entities. Nothing to read: nothing is asked. `budgets`: the
-    payer's, where they were read just now.
+    payer's, where they were read already.
 
     An answer that is still malformed after two retries is done without. Raises
     integrations.llm.completions.ModelError for everything else.

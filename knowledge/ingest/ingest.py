@@ -80,6 +80,7 @@ def ingest(
     lookup: PageLookup = NO_LOOKUP,
     files: Files | None = None,
     deadline: Deadline | None = None,
+    start: Start | None = None,
     beside: Callable[[], Beside | None] | None = None,
 ) -> IngestOutcome:
     """Store this version of an item with summary, entities and vectors, visible at once.
@@ -89,6 +90,7 @@ def ingest(
     An attachment that cannot be read is listed with the reason, and the item is stored.
     What a `lookup` of its page found is not found out again; it may be out of date without harm.
     Attachments are asked for at the account's provider, or at `files` where an import brings them.
+    `start` is what work on it begins with, where it was read when that began.
     `beside` is what is stored with an item that is new, by the same statement, and what it reads is
     of the same transaction; it is not called for others, nor for events.
     No transaction is open while a model or the provider is asked. Models have until the deadline,
@@ -109,7 +111,8 @@ def ingest(
         now=now,
     )
     # Items of a page need no more: what models are asked for them was looked up for all.
-    start = read_start(account, source_id) if lookup is NO_LOOKUP else None
+    if start is None and lookup is NO_LOOKUP:
+        start = read_start(account, source_id)
     stored = _find_stored(account, source_id, start, is_absent=absent is not None)
     if stored and is_stale(
         target.version, stored=stored.version, last_deleted_at=stored.last_deleted_at
@@ -180,7 +183,7 @@ def _content(
 ) -> _Content:
     wanted = passages.split_passages(parsed) if wanted is None else wanted
     payer = enrichment.build_payer(account)
-    # Read just now, unless files were waited for.
+    # Limits that are set after the item came count from the next call; after its files, from this.
     budgets = start.budgets.found if start and not parsed.files else None
     with _asking:
         return _Content(

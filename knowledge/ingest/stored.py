@@ -25,13 +25,18 @@ class Start(NamedTuple):
     models: Read[tuple[str, ...]]
 
 
-def read_start(account: AccountRef, source_id: str) -> Start:
-    """All of it, in one transaction."""
-    start = Start(
+def prepare_start(account: AccountRef, source_id: str) -> Start:
+    """All of it, to be read together."""
+    return Start(
         read_stored(account, source_id),
         metering.read_budgets(enrichment.build_payer(account)),
         embedding_models.read_written_models(),
     )
+
+
+def read_start(account: AccountRef, source_id: str) -> Start:
+    """The same, read in one transaction."""
+    start = prepare_start(account, source_id)
     run_together(*start)
     return start
 

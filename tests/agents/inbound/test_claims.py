@@ -100,6 +100,8 @@ def test_a_claim_looks_at_each_that_waits_a_few_times_however_many_they_are() ->
     looked: list[float] = []
 
     def explain(execute: Callable[..., Any], sql: str, given: Any, many: bool, context: Any) -> Any:
+        if not sql.lstrip().startswith("UPDATE"):
+            return execute(sql, given, many, context)  # the beginning and the end of a transaction
         execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", given, many, context)
         [(plan,)] = context["cursor"].fetchall()
         looked.append(sum(map(_rows, _nodes(plan[0]["Plan"]))))

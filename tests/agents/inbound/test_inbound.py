@@ -39,7 +39,7 @@ def test_the_reader_sees_the_newest_mails_of_the_thread_before_this_one(
     ]
     reader = SimpleNamespace(thread=lambda thread_id: tuple(thread))
     monkeypatch.setattr(inbound, "mail_reader", lambda account: reader)
-    monkeypatch.setattr(strangers, "read_stranger", lambda *_, **__: None)
+    monkeypatch.setattr(strangers, "is_stranger", lambda *_, **__: False)
 
     shown = build_context(ACCOUNT, next(one for one in thread if one.id == "m6"))
 
