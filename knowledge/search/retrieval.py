@@ -210,18 +210,15 @@ def _choose_statement(
         return _PLANNED_ONCE, statements.render_found_before(shape), again
     if counts.items <= statements.FEW_ITEMS:
         return _PLANNED_ONCE, statements.render_among_few(shape), {}
-    words, choosing = len(query.searched), query.candidate_words
+    words, choosing, accounts = len(query.searched), query.candidate_words, len(values["accounts"])
     if counts.items <= statements.SOME_ITEMS:
         statement = statements.render_among_some(shape, words=words, choosing=choosing)
-    else:
+    elif counts.number < newest.LARGE_WRITES:
         statement = statements.render_among_many(
-            shape,
-            accounts=len(values["accounts"]),
-            words=words,
-            choosing=choosing,
-            are_large=counts.number >= newest.LARGE_WRITES,
-            graph=_graph(values),
+            shape, accounts=accounts, words=words, choosing=choosing, graph=_graph(values)
         )
+    else:
+        statement = statements.render_among_large(shape, accounts=accounts, graph=_graph(values))
     return _PLANNED_ANEW, statement, name_values(values)
 
 

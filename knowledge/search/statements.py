@@ -18,6 +18,7 @@ from knowledge.search import clauses, newest
 
 FEW_ITEMS = 500
 SOME_ITEMS = COUNTED_ITEMS - 1
+_FEW = "(SELECT count(*) FROM all_words) < %(limit)s"
 Graph = Literal["none", "some", "all"]  # of the accounts asked for are searched through it
 
 
@@ -59,30 +60,35 @@ def render_among_some(shape: Shape, *, words: int, choosing: tuple[int, ...]) ->
 
 @cache
 def render_among_many(
-    shape: Shape,
-    *,
-    accounts: int,
-    words: int,
-    choosing: tuple[int, ...],
-    are_large: bool,
-    graph: Graph,
+    shape: Shape, *, accounts: int, words: int, choosing: tuple[int, ...], graph: Graph
 ) -> str:
     """The same of so many accounts, however much they hold. The graph answers for the accounts in
     `large`, for `some` or all of those that are asked for; `compared` are the others."""
     narrowed = f"i.deleted_at IS NULL AND {_narrowed(shape)}"
-    find = partial(newest.render, accounts=accounts, narrowed=narrowed, are_large=are_large)
-    few = "(SELECT count(*) FROM all_words) < %(limit)s"
+    find = partial(newest.render, accounts=accounts, narrowed=narrowed)
     with_word = [
-        find(f"{few} AND i.search @@ {_word(place, shape.languages)}") for place in choosing
+        find(f"{_FEW} AND i.search @@ {_word(place, shape.languages)}") for place in choosing
     ]
     items = clauses.ITEMS_AMONG_MANY.format(
         narrowed=narrowed,
         all_words=find(f"i.search @@ ({_every(shape, words)})"),
         any_word=" UNION ALL ".join(with_word) or "SELECT * FROM knowledge_item WHERE false",
     )
-    if are_large:
-        items = ",".join([*newest.render_samples(accounts), items])
     return _search(shape, items, _passages(shape, graph))
+
+
+@cache
+def render_among_large(shape: Shape, *, accounts: int, graph: Graph) -> str:
+    """The same of accounts that hold very much."""
+    narrowed = f"i.deleted_at IS NULL AND {_narrowed(shape)}"
+    find = partial(newest.render_by_sample, accounts=accounts, narrowed=narrowed)
+    items = clauses.ITEMS_AMONG_MANY.format(
+        narrowed=narrowed,
+        all_words=find("place = 0"),
+        any_word=find(f"place = ANY(%(choosing)s::int[]) AND {_FEW}"),
+    )
+    samples = newest.render_samples(accounts=accounts, narrowed=narrowed)
+    return _search(shape, f"{samples}, {items}", _passages(shape, graph))
 
 
 @cache

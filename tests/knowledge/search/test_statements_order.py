@@ -103,9 +103,15 @@ def expected(request: SearchRequest, query: Query) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("few_items", "some_items", "large_writes"),
-    [(500, 500, 50_000), (-1, 500, 50_000), (-1, -1, 50_000), (-1, -1, 0)],
-    ids=["few", "some", "many", "large"],
+    ("few_items", "some_items", "large_writes", "sampled"),
+    [
+        (500, 500, 50_000, {}),
+        (-1, 500, 50_000, {}),
+        (-1, -1, 50_000, {}),
+        (-1, -1, 0, {}),
+        (-1, -1, 0, {"SAMPLE": 6, "COMMON": 3, "SCATTERED": 1, "WALKED": 12}),
+    ],
+    ids=["few", "some", "many", "large", "large by a small sample"],
 )
 def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
     model: ScriptedModel,
@@ -113,7 +119,12 @@ def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
     few_items: int,
     some_items: int,
     large_writes: int,
+    sampled: dict[str, int],
 ) -> None:
+    for name, number in sampled.items():
+        monkeypatch.setattr(newest_items, name, number)
+    uncached = statements.render_among_large.__wrapped__
+    monkeypatch.setattr(statements, "render_among_large", uncached)
     monkeypatch.setattr(statements, "FEW_ITEMS", few_items)
     monkeypatch.setattr(statements, "SOME_ITEMS", some_items)
     monkeypatch.setattr(newest_items, "LARGE_WRITES", large_writes)
@@ -123,10 +134,11 @@ def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
     chance = random.Random(5)
     for number in range(40):
         some = chance.choices(WORDS, k=3 + number % 7)
+        rare = ["saffron"] if number in (20, 25, 26, 31) else []
         mail = email(
             id=f"m{number}",
             subject=f"{' '.join(some)} {'x' * (3 + number)}",
-            body_text=" ".join(chance.choices(WORDS, k=1 + number % 5)),
+            body_text=" ".join([*chance.choices(WORDS, k=1 + number % 5), *rare]),
             date=(NOW - timedelta(hours=number)).isoformat(),
         )
         ingest(account=owners[number % 2], source_id=mail.id, item=mail, now=NOW)
@@ -134,7 +146,9 @@ def test_items_come_in_the_order_that_a_plain_look_at_each_gives(
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(
         accounts=st.sets(st.sampled_from([owner.id for owner in owners]), min_size=1),
-        words=st.lists(st.sampled_from([*WORDS, "noo", "m7", "m8"]), min_size=1, max_size=6),
+        words=st.lists(
+            st.sampled_from([*WORDS, "noo", "m7", "m8", "saffron"]), min_size=1, max_size=6
+        ),
         limit=st.sampled_from([1, 3, 10]),
         more=st.sampled_from([0, 1, 100]),
     )
