@@ -38,6 +38,8 @@ INSERT INTO knowledge_chunk (id, item_id, position, text, digest)
 SELECT n, item_id, 0, text, md5(text) FROM fresh;
 INSERT INTO knowledge_chunkvector (id, chunk_id, item_id, account_id, model, vector, in_graph)
 SELECT n, n, item_id, account_id, %(model)s, vector, in_graph FROM fresh;
+INSERT INTO knowledge_writecount (account_id, language, slot, writes)
+SELECT account_id, 'simple', 0, count(*) FROM fresh GROUP BY account_id;
 DROP TABLE fresh;
 """  # a constant
 

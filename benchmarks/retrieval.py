@@ -22,7 +22,8 @@ Reported for each cell, all from the same run:
   `knowledge.search.retrieval.search`. The question's vector is given: a model's time is not ours
 - to_bare: against the same statements sent through a bare cursor, in turns
 - to_halves: against two plain statements, the nearest vectors and the best words, that fuse,
-  count and read nothing; the price of all the rest
+  count and read nothing; the price of all the rest. to_halves_cpu: the same by CPU, the server's
+  backend and this process together, which other work beside it changes less
 - items a second through `knowledge.ingest.ingest.ingest`, the model's answer being given, and
   against bare inserts of the same rows, in turns, all indexes living; and what one costs of CPU,
   the server's and ours together
@@ -148,15 +149,23 @@ def halves(account: Any, text: str, vector: list[float]) -> list[tuple[str, Any]
     return [(settle, None), (nearest, values), (BEST_WORDS, values)]
 
 
-def milliseconds(acts: dict[str, Callable[[], object]], times: int = 5) -> dict[str, list[float]]:
-    """Each in turns, after one turn that is not counted."""
-    taken: dict[str, list[float]] = {name: [] for name in acts}
+def milliseconds(
+    acts: dict[str, Callable[[], object]], times: int = 5
+) -> dict[str, list[tuple[float, float]]]:
+    """By the clock and by CPU; each in turns, after one turn that is not counted."""
+    from django.db import connection
+
+    server = connection.connection.info.backend_pid
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in acts}
     for turn in range(times + 1):
         for name, act in acts.items():
+            used = on_cpu(server) + time.process_time()
             begun = time.perf_counter()
             act()
+            clock = time.perf_counter() - begun
+            cpu = time.process_time() + on_cpu(server) - used
             if turn:
-                taken[name].append((time.perf_counter() - begun) * 1000)
+                taken[name].append((clock * 1000, cpu * 1000))
     return taken
 
 
@@ -173,7 +182,7 @@ def recall(account: Any, vector: list[float]) -> float:
 
 
 def searching(accounts: Sequence[Any], chance: random.Random) -> dict[str, Any]:
-    taken: dict[str, list[float]] = {"ours": [], "bare": [], "halves": []}
+    taken: dict[str, list[tuple[float, float]]] = {"ours": [], "bare": [], "halves": []}
     recalls: list[list[float]] = []
     for account in accounts:
         recalls.append([])
@@ -188,14 +197,19 @@ def searching(accounts: Sequence[Any], chance: random.Random) -> dict[str, Any]:
             )
             for name, values in one.items():
                 taken[name] += values
-    p50 = {name: statistics.median(values) for name, values in taken.items()}
+    p50, p50_cpu = (
+        {name: statistics.median(one[place] for one in values) for name, values in taken.items()}
+        for place in (0, 1)
+    )
     return {
         "recall": round(statistics.mean(value for one in recalls for value in one), 3),
         "least_recall_of_an_account": round(min(statistics.mean(one) for one in recalls), 3),
         "p50_ms": round(p50["ours"], 2),
-        "p95_ms": round(statistics.quantiles(taken["ours"], n=20)[18], 2),
+        "p95_ms": round(statistics.quantiles([clock for clock, _ in taken["ours"]], n=20)[18], 2),
         "to_bare": round(p50["ours"] / p50["bare"], 2),
         "to_halves": round(p50["ours"] / p50["halves"], 2),
+        "cpu_ms": round(p50_cpu["ours"], 2),
+        "to_halves_cpu": round(p50_cpu["ours"] / p50_cpu["halves"], 2),
     }
 
 
@@ -289,6 +303,8 @@ def measure() -> dict[str, Any]:
         "cells": cells,
         "least_recall": min(cell["recall"] for cell in cells.values()),
         "worst_to_bare": max(cell["to_bare"] for cell in cells.values()),
+        "worst_to_halves": max(cell["to_halves"] for cell in cells.values()),
+        "worst_to_halves_cpu": max(cell["to_halves_cpu"] for cell in cells.values()),
     }
 
 
