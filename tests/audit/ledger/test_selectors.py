@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
@@ -117,12 +118,18 @@ def test_counts_are_of_actions_not_of_rows() -> None:
     assert few == {"failed": 1, "pending": 1}
 
 
+MONTHS = "SELECT relid FROM pg_partition_tree('audit_action')"
+
+
 def plan_for_any_parameters(rows: queries.Rows) -> str:
-    """As PostgreSQL plans a statement that it meets often, if it may not read a whole table."""
+    """As PostgreSQL plans a statement that it meets often, if it may not read a whole table and
+    knows nothing of its rows. It looks at them whenever it likes, and other tests leave few."""
     statement, values = rows.query.sql_with_params()
     places = tuple(f"${number}" for number in range(1, len(values) + 1))
     given = ", ".join(f"'{value}'" for value in values)
     with connections["ledger"].cursor() as cursor, transaction.atomic(using="ledger"):
+        cursor.execute(f"DELETE FROM pg_statistic WHERE starelid IN ({MONTHS})")
+        cursor.execute(f"UPDATE pg_class SET relpages = 0, reltuples = -1 WHERE oid IN ({MONTHS})")
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"PREPARE often AS {statement % places}")
@@ -148,7 +155,8 @@ def test_rows_with_clocks_apart_are_found_by_their_index_in_every_month_by_such_
 
     for month in months.list_months():
         assert f"audit_action_{month.suffix}_action_id_tenant_id_idx" in plan
-    assert "action_id = ANY ((InitPlan" in plan
+    # Until PostgreSQL 16 it is named by its parameter.
+    assert re.search(r"action_id = ANY \((\(InitPlan|\$\d)", plan)
 
 
 def test_the_index_of_clocks_apart_has_the_same_rows_as_the_mark_of_a_row() -> None:
