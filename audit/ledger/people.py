@@ -24,6 +24,7 @@ Met = Callable[[Any], tuple[UUID, ...] | None]
 
 AGENTS = {"mcp": "over MCP"}  # whose ids are no words
 USER = "user:"
+COMMAND = "command line,"  # which a name follows
 
 
 @dataclass
@@ -57,12 +58,18 @@ def find_names(rows: Iterable[Row], *, first_of: UUID | None = None, user_id: st
     return _apps.find(wanted, first_of) if wanted or first_of else {}
 
 
+def find(wanted: Iterable[Principal]) -> Names:
+    """The names of those of them who have one. As many queries for many as for one; none for
+    nobody."""
+    asked = {one for one in wanted if ":" in one[1]}
+    return _apps.find(asked, None) if asked else {}
+
+
 def name_each(wanted: Iterable[Principal]) -> Names:
     """Each of these in words, for pages of other rows than the ledger's. As many queries for many
     as for one."""
     each = set(wanted)
-    asked = {one for one in each if ":" in one[1]}
-    names = _apps.find(asked, None) if asked else {}
+    names = find(each)
     return {(of, principal): call(of, principal, names) for of, principal in each}
 
 
@@ -109,21 +116,28 @@ def _call_agent(of: UUID | None, agent_id: str, names: Names) -> str:
 
 
 def call(of: UUID | None, principal: str, names: Names) -> str:
-    """A principal of an organisation in words; the id stands for a person who has no name."""
+    """A principal of an organisation in English words; the id stands for a person who has no
+    name."""
+    return " ".join(filter(None, split(of, principal, names)))
+
+
+def split(of: UUID | None, principal: str, names: Names) -> tuple[str, str]:
+    """The same as two parts: a word of Remit's own, which a page may translate, and what follows
+    it, which others chose. Either may be empty."""
     kind, _, id = principal.partition(":")
     name = names.get((of, principal), "")
     if kind == "token" and id:
-        return f"token “{name}”" if name else "a deleted token"
+        return ("token", f"“{name}”") if name else ("a deleted token", "")
     if kind == "agent":
         agent = _call_agent(of, id, names)
-        return agent[:1].lower() + agent[1:]
+        return "", agent[:1].lower() + agent[1:]
     if not id:
-        return principal.replace("_", " ")
+        return principal.replace("_", " "), ""
+    if kind == "user":
+        return "", name or id
+    word = COMMAND if kind == "command" else kind
     called = name or id
-    if called == kind:  # the first member of staff is called “operator”
-        return called
-    words = {"user": "", "operator": "operator ", "command": "command line, "}
-    return words.get(kind, f"{kind} ") + called
+    return word, "" if called == kind else called  # the first member of staff is “operator”
 
 
 def call_user(of: UUID, id: str, names: Names) -> str:

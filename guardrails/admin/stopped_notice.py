@@ -7,7 +7,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from audit.ledger import people
 from audit.ledger.timeline import moment
+from guardrails.approve.cards import named
 from guardrails.approve.speaking import fill
 from guardrails.facts.text import visible
 from guardrails.policies import stopped
@@ -40,14 +42,21 @@ def _look(request: HttpRequest) -> Notice | None:
         return None
     may_look = user.has_perm("guardrails.view_killswitch")
     return Notice(
-        lines=tuple(map(_sentence, rows[:LINES])),
+        lines=_sentences(rows[:LINES]),
         more=max(0, len(rows) - LINES),
         link=reverse("admin:guardrails_killswitch_changelist") if may_look else "",
     )
 
 
-def _sentence(row: Any) -> str:
-    who = row.thrown_by.removeprefix("operator:")
+def _sentences(rows: list[Any]) -> tuple[str, ...]:
+    names = people.find((row.organisation_id, row.thrown_by) for row in rows)
+    return tuple(
+        _sentence(row, who=named(row.thrown_by, of=row.organisation_id, names=names))
+        for row in rows
+    )
+
+
+def _sentence(row: Any, *, who: str) -> str:
     words = fill(
         "%(what)s has been stopped since %(time)s by %(who)s: “%(why)s”.",
         what=row,

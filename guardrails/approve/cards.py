@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from audit.ledger import people
 from guardrails.actions import registry
 from guardrails.actions.base import NOTHING, InvalidArguments
 from guardrails.approve import exposed
@@ -25,6 +26,7 @@ from integrations.models.preferences import find_zones
 State = Approval.State
 SAID = frozenset({"description", "reason", "side_effects", "differences", "exposures"})
 MAX_CARDS = 200
+NOBODY: people.Names = {}
 WORDS = {
     State.REJECTED: "Rejected",
     State.SUPERSEDED: "Changed",
@@ -53,7 +55,8 @@ def list_cards(
     limit: int = MAX_CARDS,
 ) -> tuple[ApprovalCard, ...]:
     """The organisation's approvals that match, newest first; a user's are those they are asked
-    about or that were delegated to them. `before` continues below that approval. Two queries."""
+    about or that were delegated to them. `before` continues below that approval. Two queries, and
+    one for the names of those who had a part in them."""
     rows = Approval.objects.filter(organisation_id=organisation_id)
     if external_user_id is not None:
         rows = rows.for_user(external_user_id)
@@ -71,7 +74,23 @@ def list_cards(
         rows = rows.below(before)
     found = list(rows.order_by("-created_at", "-id")[:limit])
     zones = find_zones(organisation_id, [row.external_user_id for row in found]) if found else {}
-    return tuple(card(row, zone=zones.get(row.external_user_id, "UTC")) for row in found)
+    names = names_of(found)
+    return tuple(
+        card(row, zone=zones.get(row.external_user_id, "UTC"), names=names) for row in found
+    )
+
+
+def names_of(rows: Iterable[Approval]) -> people.Names:
+    """What those are called who decided about these, or handed them on. One query; none where all
+    of them wait for the user whom they are about."""
+    return people.find((row.organisation_id, one) for row in rows for one in principals(row))
+
+
+def principals(row: Approval) -> Iterator[str]:
+    """Those whom a card names, apart from the user whom it is about."""
+    yield from (row.decided_by, row.first_yes_by, row.delegated_to, row.delegated_by)
+    for user in filter(None, (row.decided_as, row.first_yes_as, row.delegated_as)):
+        yield f"{people.USER}{user}"
 
 
 def zone_of(row: Approval) -> str:
@@ -89,12 +108,14 @@ def zones_of(rows: Iterable[Approval]) -> dict[UUID, str]:
     return {row.id: known[row.organisation_id].get(row.external_user_id, "UTC") for row in rows}
 
 
-def card(row: Approval, *, zone: str) -> ApprovalCard:
-    """The row with its times in this zone. No query but for the row's own fields."""
+def card(row: Approval, *, zone: str, names: people.Names | None = None) -> ApprovalCard:
+    """The row with its times in this zone. No query but for the row's own fields, and for
+    `names` where none are given."""
+    names = names_of([row]) if names is None else names
     columns = {field.attname for field in row._meta.fields} - SAID
-    names = ApprovalCard.__dataclass_fields__.keys() & columns
+    fields = ApprovalCard.__dataclass_fields__.keys() & columns
     description = say(row.description, row.wordings, zone=zone)
-    plain = {name: getattr(row, name) for name in names}
+    plain = {name: getattr(row, name) for name in fields}
     found = sorted((*_values(row, zone), *_reached(row)), key=lambda value: not value.is_target)
     return ApprovalCard(
         **plain,
@@ -118,9 +139,9 @@ def card(row: Approval, *, zone: str) -> ApprovalCard:
         revises=row.revises_id,
         proposed=row.origin.get("proposed", {}),
         agent_said=visible(str(row.origin.get("reason", ""))),
-        handled=handled(row, zone=zone),
-        yeses=count_yeses(row, zone=zone),
-        delegated=delegated(row, zone=zone),
+        handled=handled(row, zone=zone, names=names),
+        yeses=count_yeses(row, zone=zone, names=names),
+        delegated=delegated(row, zone=zone, names=names),
         seconds_to_decide=row.seconds_to_decide if row.decided_at else None,
     )
 
@@ -147,29 +168,30 @@ def label_of(name: str) -> str:
     return gettext(plain) if plain else plain
 
 
-def handled(row: Approval, *, zone: str) -> str:
+def handled(row: Approval, *, zone: str, names: people.Names | None = None) -> str:
     """Who decided and when, in the language that is spoken; empty while it waits."""
-    return spoken(handling(row, zone=zone))
+    return spoken(handling(row, zone=zone, names=names))
 
 
-def handling(row: Approval, *, zone: str) -> str:
+def handling(row: Approval, *, zone: str, names: people.Names | None = None) -> str:
     """As `handled`, in English, as a phrase."""
     if row.decided_at is None:
         return ""
+    names = names_of([row]) if names is None else names
     what = WORDS.get(State(row.state), CONFIRMED_IN_WORDS if row.said_in else CONFIRMED)
     said = {
         "what": phrase(what),
-        "who": _name(row.decided_by, row.decided_as),
+        "who": _name(row.decided_by, row.decided_as, row.organisation_id, names),
         "time": moment(row.decided_at, zone),
     }
     if row.first_yes_at and row.state not in WORDS:
-        said["first"] = _name(row.first_yes_by, row.first_yes_as)
+        said["first"] = _name(row.first_yes_by, row.first_yes_as, row.organisation_id, names)
         said["first_time"] = moment(row.first_yes_at, zone)
         return phrase(BOTH, **said)
     return phrase(BY_CLOCK if row.state == State.EXPIRED else BY_PERSON, **said)
 
 
-def count_yeses(row: Approval, *, zone: str) -> str:
+def count_yeses(row: Approval, *, zone: str, names: people.Names | None = None) -> str:
     """“1 of 2 yes: Maya, 2026-01-05 10:42 UTC”, in the language that is spoken; empty where one
     person decides, and once two have."""
     if row.people_needed < 2 or (row.decided_at and row.state not in WORDS):
@@ -177,42 +199,45 @@ def count_yeses(row: Approval, *, zone: str) -> str:
     count = fill(YESES, said=1 if row.first_yes_at else 0)
     if row.first_yes_at is None:
         return count
-    who, time = named(row.first_yes_by, row.first_yes_as), moment(row.first_yes_at, zone)
-    return fill(YES_OF, count=count, who=who, time=time)
+    names = names_of([row]) if names is None else names
+    who = named(row.first_yes_by, row.first_yes_as, of=row.organisation_id, names=names)
+    return fill(YES_OF, count=count, who=who, time=moment(row.first_yes_at, zone))
 
 
-def delegated(row: Approval, *, zone: str) -> str:
+def delegated(row: Approval, *, zone: str, names: people.Names) -> str:
     """To whom it was handed on and by whom, in the language that is spoken; empty if it was not."""
     if not row.delegated_to or row.delegated_at is None:
         return ""
+    of = row.organisation_id
     return fill(
         DELEGATED,
-        who=named(row.delegated_to),
-        by=named(row.delegated_by, row.delegated_as),
+        who=named(row.delegated_to, of=of, names=names),
+        by=named(row.delegated_by, row.delegated_as, of=of, names=names),
         time=moment(row.delegated_at, zone),
     )
 
 
-def named(who: str, external_user_id: str = "") -> str:
-    """A person for people, in the language that is spoken. Who speaks through a token is the user
-    whom it speaks for."""
-    return spoken(_name(who, external_user_id))
+def named(
+    who: str, external_user_id: str = "", *, of: UUID | None = None, names: people.Names = NOBODY
+) -> str:
+    """A person of an organisation for people, in the language that is spoken, by name where it is
+    among `names`. Who speaks through a token is the user whom it speaks for."""
+    return spoken(_name(who, external_user_id, of, names))
 
 
-def _name(who: str, external_user_id: str) -> str:
-    kind, _, name = who.partition(":")
+def _name(
+    who: str, external_user_id: str, of: UUID | None = None, names: people.Names = NOBODY
+) -> str:
+    kind = who.partition(":")[0]
+    user = visible(people.call(of, f"{people.USER}{external_user_id}", names))
     if kind == "token":
-        return visible(external_user_id) or phrase("a user of the API")
-    if kind == "user":
-        return visible(name)
-    if kind not in ("operator", "group"):
-        return visible(who)
-    said = phrase(kind) if name == kind else joined([phrase(kind), visible(name)], by=" ")
-    return (
-        phrase("%(who)s for %(user)s", who=said, user=visible(external_user_id))
-        if external_user_id
-        else said
-    )
+        return user if external_user_id else phrase("a user of the API")
+    word, name = people.split(of, who, names)
+    parts = [part for part in (word and phrase(word), visible(name)) if part]
+    said = parts[0] if len(parts) == 1 else joined(parts, by=" ")
+    if external_user_id and kind in ("operator", "group"):
+        return phrase("%(who)s for %(user)s", who=said, user=user)
+    return said
 
 
 def _values(row: Approval, zone: str) -> Iterator[CardValue]:

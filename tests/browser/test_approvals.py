@@ -96,7 +96,7 @@ def test_a_task_is_changed_in_the_console_another_is_decided_elsewhere_and_two_s
         )
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(gone).to_contain_text(
-            re.compile("by operator for maya at .* and by operator olga at")
+            re.compile("by operator for Maya Lindqvist at .* and by operator olga at")
         )
     assert [call["body"]["summary"] for call in office.calls()] == ["Single sign-on"]
     assert problems == []

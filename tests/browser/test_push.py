@@ -186,7 +186,7 @@ def test_a_user_hears_and_decides_in_the_console(
     done = page.get_by_role("status").last
     expect(done).to_have_text("Done: Confirm.", timeout=30_000)  # also beside much else
     expect(page.get_by_role("region", name="Create a task in PROJ")).to_contain_text(
-        "Confirmed by maya at"
+        "Confirmed by Maya Lindqvist at"
     )
     assert len(office.calls()) == 1
 

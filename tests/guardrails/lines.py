@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
+from audit.ledger import people
 from guardrails.actions.files.share_document import ShareDocumentArguments
 from guardrails.actions.issues.issues import IssueType
 from guardrails.actions.registry import ACTIONS
@@ -80,6 +81,7 @@ def on_cards() -> set[str]:
         *(f"%(name)s {verb}: %(sides)s" for verb in ("added", "changed", "removed")),
         *("“%(words)s” means this mail", "“%(words)s” means this event"),
         *("one time code", "iban", "card", "token", "operator", "group"),
+        people.COMMAND,
         *IN_WORDS.values(),
         *EFFECTS.values(),
         *TAINTS.values(),

@@ -139,7 +139,7 @@ def test_where_the_policy_permits_it_words_confirm_and_the_ledger_says_so(office
     assert approved.payload["confirmed"] == "in words"
     assert approved.payload["message_id"] == str(message.id)
     (handled,) = answer["handled_actions"]
-    assert handled["handled"].startswith("Confirmed in words by maya at 20")
+    assert handled["handled"].startswith("Confirmed in words by Maya Lindqvist at 20")
     # The model learns of it as of any other decision.
     assert '"status":"succeeded"' in str(model.chats(ORCHESTRATOR)[0]["messages"])
 
@@ -237,11 +237,15 @@ def test_a_decision_that_comes_too_late_is_answered_with_what_is_true(office: Of
     said = answer["response"].splitlines()
     at = said.index("What you decided came too late:")
     lines = {line.split("“")[1][0]: line for line in said[at + 1 : at + 5]}
-    assert lines["A"].startswith("- Create a task in PROJ: “A”: done. Confirmed by maya at 20")
-    assert lines["B"].startswith("- Create a task in PROJ: “B”: done. Confirmed by maya at 20")
+    assert lines["A"].startswith(
+        "- Create a task in PROJ: “A”: done. Confirmed by Maya Lindqvist at 20"
+    )
+    assert lines["B"].startswith(
+        "- Create a task in PROJ: “B”: done. Confirmed by Maya Lindqvist at 20"
+    )
     assert lines["C"].startswith("- Create a task in PROJ: “C”: refused, not done. Expired at 20")
     assert lines["D"].startswith(
-        "- Create a task in PROJ: “D”: refused, not done. Rejected by maya at 20"
+        "- Create a task in PROJ: “D”: refused, not done. Rejected by Maya Lindqvist at 20"
     )
     assert "From the records" not in answer["response"]
     # The model hears it too.

@@ -18,7 +18,7 @@ from guardrails.models import Approval
 
 
 def context(approval: Approval, zone: str = "") -> dict[str, Any]:
-    """The page's values. One query, where no zone is given."""
+    """The page's values. A query where no zone is given, and one for names."""
     zone = zone or cards.zone_of(approval)
     card = cards.card(approval, zone=zone)
     changed = {name: old for name, old in card.proposed.items() if card.arguments.get(name) != old}
@@ -26,6 +26,7 @@ def context(approval: Approval, zone: str = "") -> dict[str, Any]:
         "approval": approval,
         "card": card,
         "headline": card.heading,
+        "whom": visible(approval.account.display_name or approval.external_user_id),
         "targets": [value for value in card.values if value.is_target],
         "rest": [value for value in card.values if not value.is_target],
         "side_effects": [visible(text) for text in card.side_effects],
@@ -61,7 +62,7 @@ def _in_words(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def note_shown(rows: Iterable[Approval]) -> None:
     """These are before a person who may decide."""
-    approvals.note_shown([cards.card(row, zone="UTC") for row in rows])
+    approvals.note_shown([cards.card(row, zone="UTC", names=cards.NOBODY) for row in rows])
 
 
 def _times(approval: Approval, zone: ZoneInfo) -> Iterator[tuple[str, str]]:

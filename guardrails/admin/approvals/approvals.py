@@ -14,6 +14,7 @@ from django.urls import URLPattern
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from audit.ledger import people
 from guardrails.admin.approvals import approval_page, approval_views, like_ones
 from guardrails.admin.approvals.approval_views import may_decide
 from guardrails.admin.approvals.like_ones import BATCH_MAX, LikeFilter
@@ -176,6 +177,15 @@ class ApprovalAdmin(RowPage, WaitingRowAdmin):
         said = visible(about_of(row.description)) or "-"
         return f"{said} and {more} more" if more > 0 else said
 
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """With the names of all whom its rows name, in one query."""
+        page = super().get_changelist_instance(request)
+        rows = page.result_list
+        names = people.find((row.organisation_id, one) for row in rows for one in _named(row))
+        for row in rows:
+            vars(row)["names"] = names
+        return page
+
     @display(description="State", label=APPROVAL_COLOURS)  # type: ignore[untyped-decorator]
     def status(self, row: Approval) -> str:
         escalated = row.state == Approval.State.PENDING and row.escalated_at
@@ -185,8 +195,9 @@ class ApprovalAdmin(RowPage, WaitingRowAdmin):
     def outcome(self, row: Approval) -> str:
         """Who is asked; then who decided, with the seconds that it took them."""
         if row.state == Approval.State.PENDING:
-            return f"{cards.named(row.delegated_to or f'user:{row.external_user_id}')} is asked"
-        said = cards.handled(row, zone=row.account.time_zone) or "-"
+            asked = cards.named(_asked(row), of=row.organisation_id, names=vars(row)["names"])
+            return f"{asked} is asked"
+        said = cards.handled(row, zone=row.account.time_zone, names=vars(row)["names"]) or "-"
         by_person = row.decided_at and row.state != Approval.State.EXPIRED
         return f"{said}, after {row.seconds_to_decide:.1f} s" if by_person else said
 
@@ -239,3 +250,11 @@ class ApprovalAdmin(RowPage, WaitingRowAdmin):
         if context["may_decide"]:
             approval_page.note_shown([row])
         return context
+
+
+def _named(row: Approval) -> tuple[str, ...]:
+    return (_asked(row), *cards.principals(row))
+
+
+def _asked(row: Approval) -> str:
+    return row.delegated_to or f"{people.USER}{row.external_user_id}"

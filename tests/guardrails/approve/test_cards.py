@@ -177,7 +177,7 @@ def test_a_handled_card_says_who_and_when(office: Office) -> None:
 
     (after,) = list_cards(organisation_id=office.organisation.id, ids=[card.id])
     assert after.handled == result.handled
-    assert after.handled.startswith(f"Confirmed by {office.user_id} at 20")
+    assert after.handled.startswith("Confirmed by Maya Lindqvist at 20")
     assert after.handled.endswith(" UTC")
     late = approvals.decide(
         organisation_id=office.organisation.id,

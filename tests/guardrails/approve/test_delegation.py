@@ -51,7 +51,7 @@ def test_only_who_holds_it_decides(office: Office, waiting: Approval, colleague:
     row = hand(waiting, f"user:{colleague}", note="I am away.")
 
     assert cards.card(row, zone="UTC").delegated.startswith(
-        f"Delegated to {colleague} by {waiting.external_user_id} at "
+        f"Delegated to {colleague} by Maya Lindqvist at "
     )
     with pytest.raises(ApprovalConflict, match="This was delegated"):
         confirm(waiting, external_user_id=waiting.external_user_id)

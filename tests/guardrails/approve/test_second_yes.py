@@ -75,7 +75,7 @@ def test_one_yes_does_nothing_and_that_of_another_person_does_it(
 
     at = Approval.objects.get(pk=waiting.pk).first_yes_at
     assert at is not None
-    said = f"1 of 2 yes: {office.user_id}, {at:%Y-%m-%d %H:%M} UTC"
+    said = f"1 of 2 yes: Maya Lindqvist, {at:%Y-%m-%d %H:%M} UTC"
     assert (first.status, first.reason, first.sentence) == ("pending", "first_yes", f"{said}.")
     assert (state(waiting), card_of(waiting).yeses) == ("pending", said)
     assert office.calls() == []
@@ -86,7 +86,7 @@ def test_one_yes_does_nothing_and_that_of_another_person_does_it(
     assert len(office.calls()) == 1
     card = card_of(waiting)
     assert (card.state, card.yeses) == ("executed", "")
-    assert card.handled.startswith(f"Confirmed by {office.user_id} at ")
+    assert card.handled.startswith("Confirmed by Maya Lindqvist at ")
     assert " and by operator maya at " in card.handled
     rows = recorded(waiting.action_id)
     assert [(row.phase, row.status, row.decision, row.decision_reason) for row in rows] == [

@@ -13,6 +13,7 @@ from guardrails.execute.executor import execute
 from guardrails.models import KillSwitch
 from integrations.models import Delivery, Membership
 from tests.clients import log_in, read_page
+from tests.commands import run_command
 from tests.guardrails.office import Office
 
 pytestmark = pytest.mark.django_db(databases=["default", "ledger"], transaction=True)
@@ -155,6 +156,21 @@ def test_every_page_says_what_is_stopped_and_to_whom_it_belongs(
     assert "Let it run again" in read_page(client, reverse("admin:index"))
     flip(client, office, effect="egress", flip="on")
     assert "has been stopped" not in read_page(theirs, reverse("console"))
+
+
+def test_the_notice_says_who_stopped_it_by_name(office: Office, client: Client) -> None:
+    User.objects.filter(username="olga").update(first_name="Olga", last_name="Berg")
+    flip(client, office, why="A phishing wave")
+    by_page = read_page(client, reverse("console"))
+    flip(client, office, flip="on", why="Over")
+    slug = office.organisation.slug
+    run_command("stop_actions", "--organisation", slug, "--name", "Omar", "--reason", "Me too")
+    by_command = read_page(client, reverse("console"))
+    german = client.get(reverse("console"), headers={"Accept-Language": "de"}).content.decode()
+
+    assert "by operator Olga Berg: “A phishing wave”." in by_page
+    assert "by command line, Omar: “Me too”." in by_command
+    assert "Befehlszeile, Omar" in german
 
 
 def test_what_arrived_meanwhile_is_offered_where_it_is_let_run(
