@@ -96,9 +96,9 @@ class Endpoint:
             request = {**request, "model": OFFLINE_MODEL}
         offline = model in (OFFLINE_MODEL, OFFLINE_READER, OFFLINE_EMBEDDINGS)
         upstream = self.stand_in if offline else self.upstream or self.stand_in
-        answered = upstream.post(path, json=request, timeout=SECONDS)
+        answered = http.call(upstream, path, request, seconds=SECONDS)
         try:
-            return answered.status_code, answered.json()
+            return answered.status, json.loads(answered.content)
         except ValueError:
             return 502, _error("The model's endpoint did not answer in JSON.")
 

@@ -1,5 +1,6 @@
 """One task, played once: what the user and others do, and what came of it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -100,10 +101,11 @@ class Play:
 
     def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
         said = {"user_id": self.task.user, "session_id": self._session, **body}
-        answer = self.chat.post("/api/v1/chat", json=said, timeout=CHAT_SECONDS)
-        if answer.status_code != 200:
-            raise Broke(f"The chat API answered {answer.status_code}: {answer.text[:500]}")
-        response: dict[str, Any] = answer.json()
+        answer = http.call(self.chat, "/api/v1/chat", said, seconds=CHAT_SECONDS)
+        if answer.status != 200:
+            text = answer.content.decode(errors="replace")
+            raise Broke(f"The chat API answered {answer.status}: {text[:500]}")
+        response: dict[str, Any] = json.loads(answer.content)
         self._session = response["session_id"]
         self._played.responses.append(response)
         if response["ending"] == "error":

@@ -36,10 +36,11 @@ class _Passing(ModelError):
 
 
 class Client(OpenAI):
-    """A client that tries once, and reads no answer beyond the deadline of its request."""
+    """A client that tries once, hands a prompt on to nobody else (redirects), and reads no answer
+    beyond the deadline of its request."""
 
     def __init__(self, *, api_key: str, base_url: str | None) -> None:
-        self._connections = _Connections(event_hooks={"response": [_bound]})
+        self._connections = _Connections(event_hooks={"response": [_bound]}, follow_redirects=False)
         super().__init__(
             api_key=api_key, base_url=base_url, max_retries=0, http_client=self._connections
         )
@@ -59,7 +60,7 @@ class Client(OpenAI):
             headers={**headers, "X-Stainless-Read-Timeout": str(timeout.read)},
             timeout=timeout,
         )
-        if response.is_error:
+        if not response.is_success:
             raise openai.APIStatusError(
                 f"Status {response.status_code}", response=response, body=None
             )

@@ -12,7 +12,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import IO, Any
@@ -21,19 +21,19 @@ import httpx
 from django.conf import settings
 
 from integrations import exceptions
-from integrations.network import certificates, retries
+from integrations.network import certificates, retries, transport
 from integrations.network.retries import Slot
 
 log = logging.getLogger(__name__)
 Named = Callable[[str], None]
-Upstream = httpx.Client
+Upstream = transport.Upstream
 # As the usual ones look; what is longer or has blanks in it is no id.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
 POST_SECONDS = 10.0
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 _lock = threading.Lock()
 # As many as there are upstreams in the settings, and servers of people's own accounts.
-_clients: dict[tuple[str, str, int | None], httpx.Client] = {}
+_clients: dict[tuple[str, str, int | None], Upstream] = {}
 
 ERRORS: dict[int, type[exceptions.ProviderError]] = {
     401: exceptions.NotPermitted,
@@ -55,12 +55,8 @@ def client(base_url: str, token: str = "", *, most: int | None = 64) -> Upstream
         found = _clients.get((base_url, token, most))
         if found is None:
             authorization = {"Authorization": f"Bearer {token}"} if token else {}
-            found = _clients[base_url, token, most] = httpx.Client(
-                base_url=base_url,
-                headers=authorization | {"User-Agent": "remit"},
-                timeout=httpx.Timeout(settings.DATA_SERVICE_TIMEOUT_SECONDS, connect=5.0),
-                limits=httpx.Limits(max_connections=most, max_keepalive_connections=32),
-                follow_redirects=False,
+            found = _clients[base_url, token, most] = Upstream(
+                base_url, headers=authorization, most=most
             )
         return found
 
@@ -169,8 +165,7 @@ def exchange(
             answer += chunk
             if len(answer) > most_bytes:
                 raise exceptions.TooLarge(f"more than {most_bytes} bytes")
-    found = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(status=response.status_code, headers=found, content=bytes(answer))
+    return Answer(status=response.status_code, headers=_headers_of(response), content=bytes(answer))
 
 
 class Stream:
@@ -179,7 +174,7 @@ class Stream:
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
         self.status = response.status_code
-        self.headers = {name.lower(): value for name, value in response.headers.items()}
+        self.headers = _headers_of(response)
 
     def chunks(self) -> Iterator[bytes]:
         return self._response.iter_bytes()
@@ -206,9 +201,23 @@ def listen(
         seconds=math.inf,
         headers={**headers, "Host": target.netloc.decode()},
         extensions={"sni_hostname": target.host},
-        timeout=httpx.Timeout(quiet_seconds, connect=5.0),
+        read_seconds=quiet_seconds,
     ) as response:
         yield Stream(response)
+
+
+def call(upstream: Upstream, path: str, body: Mapping[str, Any], *, seconds: float) -> Answer:
+    """One POST of JSON, tried once, and what came back, whatever its status. Raises
+    ProviderError."""
+    answer = bytearray()
+    with _answer(
+        upstream, "POST", path, seconds=seconds, read_seconds=seconds, json=body
+    ) as response:
+        for chunk in response.iter_bytes():
+            answer += chunk
+            if len(answer) > MAX_ANSWER_BYTES:
+                raise exceptions.Malformed("the answer is too long")
+    return Answer(status=response.status_code, headers=_headers_of(response), content=bytes(answer))
 
 
 def post(
@@ -236,13 +245,14 @@ def _elsewhere(
     pinned = target.copy_with(host=address) if address else target
     answer = bytearray()
     with (
-        httpx.Client(timeout=POST_SECONDS, trust_env=False, follow_redirects=False) as client,
+        closing(Upstream(url, environment=False)) as upstream,
         _answer(
-            client,
+            upstream,
             method,
             pinned,
             seconds=POST_SECONDS,
-            headers={"User-Agent": "remit", **headers, "Host": name},
+            read_seconds=POST_SECONDS,
+            headers={**headers, "Host": name},
             extensions={"sni_hostname": target.host},
             **sent,
         ) as response,
@@ -306,14 +316,21 @@ def _once(
 
 @contextmanager
 def _answer(
-    upstream: Upstream, method: str, url: httpx.URL | str, *, seconds: float, **sent: Any
+    upstream: Upstream,
+    method: str,
+    url: httpx.URL | str,
+    *,
+    seconds: float,
+    read_seconds: float | None = None,
+    **sent: Any,
 ) -> Iterator[httpx.Response]:
     """The answer to one try, to be read as it comes and within `seconds`. Raises ProviderError."""
+    read_seconds = read_seconds or settings.DATA_SERVICE_TIMEOUT_SECONDS
     until = monotonic() + seconds
     try:
-        with upstream.stream(method, url, **sent) as response:
-            assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101  # of a Client
-            response.stream = _Timed(response.stream, until=until)
+        with upstream.answer(
+            method, url, until=until, read_seconds=read_seconds, **sent
+        ) as response:
             yield response
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         if why := certificates.find(error):
@@ -324,21 +341,8 @@ def _answer(
         raise exceptions.Unavailable(type(error).__name__) from error
 
 
-class _Timed(httpx.SyncByteStream):
-    """The body of an answer as it comes, before it is unpacked: httpx limits how long one read may
-    take, not how many there are."""
-
-    def __init__(self, body: httpx.SyncByteStream, *, until: float) -> None:
-        self._body, self._until = body, until
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._body:
-            if monotonic() > self._until:
-                raise exceptions.TooSlow("the answer did not end in time")
-            yield chunk
-
-    def close(self) -> None:
-        self._body.close()
+def _headers_of(response: httpx.Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
 
 
 class _Unreached(exceptions.Unavailable):

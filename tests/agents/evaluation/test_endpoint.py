@@ -32,11 +32,13 @@ def endpoint(upstream: ScriptedModel) -> Iterator[Endpoint]:
 
 def ask(endpoint: Endpoint, model: str = OFFLINE_MODEL, system: str = SPECIALIST) -> Any:
     messages = [{"role": "system", "content": system}, {"role": "user", "content": "Hi"}]
-    answer = http.client(endpoint.url).post(
-        "/chat/completions", json={"model": model, "messages": messages}
-    )
+    answer = call(endpoint, "/chat/completions", {"model": model, "messages": messages})
     said = json.loads(answer.content)
-    return said["error"]["message"] if answer.status_code != 200 else text_of(said)
+    return said["error"]["message"] if answer.status != 200 else text_of(said)
+
+
+def call(endpoint: Endpoint, path: str, request: Any) -> http.Answer:
+    return http.call(http.client(endpoint.url), path, request, seconds=30)
 
 
 def text_of(answer: Any) -> str:
@@ -97,11 +99,9 @@ def test_a_recording_answers_instead_and_what_it_lacks_is_a_misfit(
 def test_streams_and_other_addresses_are_refused(
     endpoint: Endpoint, upstream: ScriptedModel
 ) -> None:
-    client = http.client(endpoint.url)
+    streamed = call(endpoint, "/chat/completions", {"model": "m", "stream": True})
+    other = call(endpoint, "/files", {})
 
-    streamed = client.post("/chat/completions", json={"model": "m", "stream": True})
-    other = client.post("/files", json={})
-
-    assert (streamed.status_code, other.status_code) == (404, 404)
+    assert (streamed.status, other.status) == (404, 404)
     assert [ask(endpoint), ask(endpoint)] == ["One.", "Two."]
     assert len(upstream.chats()) == 2

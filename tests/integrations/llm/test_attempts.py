@@ -1,5 +1,7 @@
 """Calls of a model against the clock, over real HTTP: endpoints that hang, dribble and refuse."""
 
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from integrations.llm.completions import Completion, Listener, ModelError, OutOf
 from integrations.llm.deadline import Deadline
 from integrations.models import ModelCall, Organisation
 from tests.model_server import Dribble, Failure, Hang, Reply, Script, scripted_model
+from tests.raw_server import RawServer, Step, ok, saying
 
 pytestmark = pytest.mark.django_db
 SYSTEM = "You answer in JSON."
@@ -135,3 +138,40 @@ def test_who_asks_once_is_not_asked_for_again(payer: Payer, settings: Any) -> No
             ask(payer, once=True)
         with pytest.raises(ModelError, match="malformed_json"):
             llm.complete_json(system=SYSTEM, user="?", payer=payer, purpose="test", once=True)
+
+
+@pytest.fixture
+def endpoint(settings: Any) -> Iterator[Callable[[RawServer], None]]:
+    def point(server: RawServer) -> None:
+        settings.OPENAI_BASE_URL = f"{server.url}/v1"
+        llm.forget_clients()
+
+    yield point
+    llm.forget_clients()
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_prompt_is_not_sent_on_to_where_its_endpoint_points(
+    payer: Payer, endpoint: Callable[[RawServer], None], streamed: bool
+) -> None:
+    listener = Listener(on_text=print, on_restart=print) if streamed else None
+    with saying([ok()]) as elsewhere:
+        away = b"Location: %s/v1/chat/completions" % elsewhere.url.encode()
+        with saying([ok(b"", away).replace(b"200 OK", b"307 Away")]) as server:
+            endpoint(server)
+            with pytest.raises(ModelError, match="status_307"):
+                ask(payer, once=True, listener=listener)
+
+        assert (len(server.heard), elsewhere.heard) == (1, [])
+
+
+@pytest.mark.parametrize("answer", ["close", b"SSH-2.0\r\n", ok()[:-1]])
+def test_an_endpoint_that_breaks_off_is_asked_again(
+    payer: Payer, endpoint: Callable[[RawServer], None], answer: Step
+) -> None:
+    whole = {"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]}
+    with saying([answer, "close at once"], [ok(json.dumps(whole).encode())]) as server:
+        endpoint(server)
+        answered = ask(payer, deadline=Deadline.after(60))
+
+        assert (answered.text, len(server.heard)) == ("Yes.", 2)

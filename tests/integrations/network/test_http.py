@@ -14,6 +14,7 @@ from integrations.contracts import AccountRef
 from integrations.network import http
 from integrations.ports.evidence import NotPerformed, Performed
 from integrations.providers.data_service.writer import DataServiceWriter
+from tests.raw_server import ok, saying
 from tests.sandbox_server import KEY, RunningSandbox, running_sandbox
 
 pytestmark = pytest.mark.django_db  # where the pace of every data service is kept
@@ -136,17 +137,17 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
         ("", []),
     ],
 )
-@pytest.mark.parametrize("status", [200, 404])
+@pytest.mark.parametrize("status", [b"200 OK", b"404 Not Found"])
 def test_what_the_other_side_calls_a_request_is_given(
-    header: str, told: list[str], status: int
+    header: str, told: list[str], status: bytes
 ) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(status, json={}, headers={"X-Request-Id": header})
-
     heard: list[str] = []
-    provider = httpx.Client(base_url="http://x.example", transport=httpx.MockTransport(answer))
-    with provider, contextlib.suppress(exceptions.NotFound):
-        http.request(provider, "POST", "/", named=heard.append)
+    line = f"X-Request-Id: {header}".encode()
+    with (
+        saying([ok(b"{}", line).replace(b"200 OK", status)]) as server,
+        contextlib.suppress(exceptions.NotFound),
+    ):
+        http.request(http.client(server.url), "POST", "/", named=heard.append)
     assert heard == told
 
 
