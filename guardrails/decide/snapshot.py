@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json.encoder import encode_basestring
+from math import inf
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
@@ -105,6 +106,7 @@ class PolicySnapshot:
     switches: tuple[Switch, ...] = ()
     has_shadow: bool = False  # a draft decides beside it; no part of what is decided
     has_corrections: bool = False  # what people said of labels is to be looked up; the same
+    read_at: float = field(default=-inf, compare=False)  # on the monotonic clock; the same
 
     def switch(
         self, action_type: str, source: str, effects: Collection[EffectKind] | None = None

@@ -133,7 +133,7 @@ def execute(
     Idempotent by `request.action_id`: a request that ran gives its result again, one that
     was interrupted is settled with the provider first, and the provider acts at most once.
     `confirmation` comes from `guardrails.approve.approvals` alone. `policy` is the account's, where
-    it was read just now, with nothing waited for since: it counts for the first try alone.
+    it was read just now (`judgement.FRESH_SECONDS`): it counts for the first try alone.
 
     Expected outcomes are values. Raises audit.contracts.LedgerError when the ledger cannot be
     written: then nothing was done, or an open attempt says that it may have been. Raises

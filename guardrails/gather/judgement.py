@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -42,11 +43,13 @@ from guardrails.gather.security_senders import known_senders
 from guardrails.gather.sightings import first_seen
 from guardrails.gather.strangers import look_up_strangers
 from integrations.accounts import reads
+from integrations.contracts import AccountRef
 from integrations.database.pools import release_connections
 from integrations.exceptions import ProviderError
 from integrations.ports.account import Reader
 
 log = logging.getLogger(__name__)
+FRESH_SECONDS = 2.0  # longer than from one statement to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,21 +106,26 @@ def judge(
     trial: UUID | None = None,
     snapshot: PolicySnapshot | None = None,
 ) -> Judgement:
-    """Decide a canonical request under the present policy (the `snapshot`, where it was read just
-    now, with nothing waited for since) and fresh facts. Never raises: a
-    guard that breaks refuses.
+    """Decide a canonical request under the present policy (the `snapshot`, where that is of the
+    account and of less than FRESH_SECONDS ago) and fresh facts. Never raises: a guard that breaks
+    refuses.
 
     Where the policy has rates, `claim` is given the judgement and what it uses up, in the
     transaction that counted. Without it nothing is written. What a `trial` would have used up
     counts for it as well.
     """
     try:
-        is_its = snapshot is not None and snapshot.account_id == request.account.id
-        present = snapshot if snapshot and is_its else policy_snapshot(request.account)
+        present = _present(snapshot, request.account) or policy_snapshot(request.account)
         return _judge(request, present, claim, trial)
     except Exception:  # whatever broke, the answer is no
         log.exception("guardrails.guard_failed action=%s", request.action_id)
         return Judgement(decision=policy.GUARD_FAILED)
+
+
+def _present(snapshot: PolicySnapshot | None, account: AccountRef) -> PolicySnapshot | None:
+    if snapshot is None or snapshot.account_id != account.id:
+        return None
+    return snapshot if monotonic() - snapshot.read_at < FRESH_SECONDS else None
 
 
 def judge_by(policy_read: PolicySnapshot, request: ActionRequest) -> Judgement:

@@ -3,6 +3,7 @@ ceiling and switches of one and the same moment."""
 
 import json
 from collections.abc import Iterable, Sequence
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -85,6 +86,7 @@ def _snapshot(
 ) -> PolicySnapshot:
     return PolicySnapshot(
         account_id=account.id,
+        read_at=monotonic(),
         paused=account.paused or paused,
         allowed_actions=tuple(
             AllowedAction(

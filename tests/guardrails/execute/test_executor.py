@@ -15,6 +15,8 @@ from audit.ledger.selectors import recorded
 from guardrails.decide import questions
 from guardrails.execute import executor
 from guardrails.execute.executor import execute
+from guardrails.gather import judgement
+from guardrails.gather.policy_rows import policy_snapshot
 from guardrails.models import AllowedAction, Approval
 from guardrails.policies import presets
 from guardrails.policies.thread_states import THREAD_STATUS
@@ -465,3 +467,21 @@ def test_an_action_without_a_name_is_refused_with_a_row(office: Office, name: st
     assert (result.status, result.reason) == ("refused", "unknown_action")
     assert [row.action_type for row in recorded(result.action_id)] == ["(no name)"]
     assert office.calls() == []
+
+
+@pytest.mark.parametrize("whose", ["its own, kept for long", "another account's"])
+def test_a_policy_that_was_read_for_something_else_does_not_count(
+    office: Office, whose: str
+) -> None:
+    office.permit("archive")
+    request = office.request("archive", {"email_id": office.receive()}, is_first=True)
+    kept = policy_snapshot(request.account)
+    AllowedAction.objects.filter(account=request.account.id).update(approval_mode="ask")
+
+    if whose == "another account's":
+        kept = replace(kept, account_id=uuid4())
+    else:
+        kept = replace(kept, read_at=kept.read_at - judgement.FRESH_SECONDS)
+    result = execute(request, policy=kept)
+
+    assert (result.status, office.calls()) == ("pending", [])
