@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -34,10 +35,11 @@ def scripted(script: Script) -> Iterator[ScriptedModel]:
 def queue_again() -> None:
     """What the cluster does after a crash, without waiting for leases to run out, or for its
     tasks, which are locked for minutes."""
+    ago = timezone.now() - timedelta(seconds=1)
     for model in (Delivery, SyncSource, Turn):
         rows = model.objects.filter(state__in=["queued", "running"])
-        rows.update(lease_expires_at=timezone.now())
-    Outage.objects.update(due_at=timezone.now())
+        rows.update(lease_expires_at=ago)
+    Outage.objects.update(due_at=ago)
     OrmQ.objects.all().delete()
     tasks.sweep()
 

@@ -460,7 +460,7 @@ def test_a_model_that_is_down_postpones_the_mail_and_loses_nothing(office: Offic
     delivery.refresh_from_db()
     assert (delivery.state, delivery.attempts) == ("queued", 1)  # it waits
 
-    Outage.objects.update(due_at=timezone.now())
+    Outage.objects.update(due_at=timezone.now() - timedelta(seconds=1))
     tasks.sweep()
     office.drain()
 

@@ -309,7 +309,7 @@ def test_a_delivery_that_kills_its_worker_again_and_again_is_set_aside(
         for _ in range(reactions.MAX_STALLS):
             with pytest.raises(SystemExit):
                 reactions.react(Delivery.objects.get().id)
-            Delivery.objects.update(lease_expires_at=timezone.now())
+            Delivery.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     reactions.react(Delivery.objects.get().id)
 
     delivery = Delivery.objects.get()

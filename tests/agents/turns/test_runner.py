@@ -100,7 +100,8 @@ def test_a_turn_that_breaks_does_not_take_others_along(
     with scripted_model(settings, {ORCHESTRATOR: ["Hello.", "Again."]}), running():
         until(lambda: Turn.objects.get(id=whole).state == "finished")
         monkeypatch.undo()
-        Turn.objects.filter(id=broken).update(lease_expires_at=timezone.now())
+        past = timezone.now() - timedelta(seconds=1)
+        Turn.objects.filter(id=broken).update(lease_expires_at=past)
         until(all_finished)
 
     assert Turn.objects.get(id=broken).attempts == 2
