@@ -104,6 +104,7 @@ def put_apart(text: str) -> str:
 def find_plain(page: Page) -> list[str]:
     """What stands on the page in plain letters and is nobody's data."""
     data = re.compile("|".join(re.escape(one) for one in sorted(DATA, key=len, reverse=True)))
+    page.wait_for_load_state()  # a form may have led to another page, which is on its way
     seen: list[str] = page.evaluate(SEEN)
     return [one for one in seen if re.search("[A-Za-z]{2}", data.sub("", one))]
 
