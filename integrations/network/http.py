@@ -151,7 +151,6 @@ def exchange(
     `post` does. Redirects are answers. Raises Unavailable, and TooLarge for more than
     `most_bytes`."""
     target = httpx.URL(url)
-    answer = bytearray()
     with _answer(
         upstream,
         method,
@@ -161,11 +160,9 @@ def exchange(
         headers={**headers, "Host": target.netloc.decode()},
         extensions={"sni_hostname": target.host},
     ) as response:
-        for chunk in response.iter_bytes():
-            answer += chunk
-            if len(answer) > most_bytes:
-                raise exceptions.TooLarge(f"more than {most_bytes} bytes")
-    return Answer(status=response.status_code, headers=_headers_of(response), content=bytes(answer))
+        too_long = exceptions.TooLarge(f"more than {most_bytes} bytes")
+        content = _whole(response, most_bytes, too_long)
+    return Answer(status=response.status_code, headers=_headers_of(response), content=content)
 
 
 class Stream:
@@ -209,15 +206,11 @@ def listen(
 def call(upstream: Upstream, path: str, body: Mapping[str, Any], *, seconds: float) -> Answer:
     """One POST of JSON, tried once, and what came back, whatever its status. Raises
     ProviderError."""
-    answer = bytearray()
     with _answer(
         upstream, "POST", path, seconds=seconds, read_seconds=seconds, json=body
     ) as response:
-        for chunk in response.iter_bytes():
-            answer += chunk
-            if len(answer) > MAX_ANSWER_BYTES:
-                raise exceptions.Malformed("the answer is too long")
-    return Answer(status=response.status_code, headers=_headers_of(response), content=bytes(answer))
+        content = _whole(response, MAX_ANSWER_BYTES, _too_long())
+    return Answer(status=response.status_code, headers=_headers_of(response), content=content)
 
 
 def post(
@@ -243,7 +236,6 @@ def _elsewhere(
     target = httpx.URL(url)
     name = target.netloc.decode()
     pinned = target.copy_with(host=address) if address else target
-    answer = bytearray()
     with (
         closing(Upstream(url, environment=False)) as upstream,
         _answer(
@@ -259,11 +251,7 @@ def _elsewhere(
     ):
         if not response.is_success:
             raise _refused(response)
-        for chunk in response.iter_bytes() if most_bytes else ():
-            answer += chunk
-            if len(answer) > most_bytes:
-                raise exceptions.Malformed("the answer is too long")
-    return bytes(answer)
+        return _whole(response, most_bytes, _too_long()) if most_bytes else b""
 
 
 def _refused(response: httpx.Response) -> exceptions.ProviderError:
@@ -287,7 +275,6 @@ def _once(
     named: Named | None,
 ) -> Any:
     content, value = (body, None) if isinstance(body, bytes) else (None, body)
-    answer = bytearray()
     with _answer(
         upstream,
         method,
@@ -300,12 +287,9 @@ def _once(
     ) as response:
         if named and REQUEST_ID.fullmatch(name := response.headers.get("X-Request-Id", "")):
             named(name)
-        for chunk in response.iter_bytes():
-            answer += chunk
-            if len(answer) > MAX_ANSWER_BYTES:
-                raise exceptions.Malformed("the answer is too long")
+        answer = _whole(response, MAX_ANSWER_BYTES, _too_long())
     if not response.is_success:
-        raise _failure(response, bytes(answer[:2_000]))
+        raise _failure(response, answer[:2_000])
     if response.status_code == 204:
         return None
     try:
@@ -339,6 +323,19 @@ def _answer(
         raise _Unreached("no connection") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise exceptions.Unavailable(type(error).__name__) from error
+
+
+def _whole(response: httpx.Response, most_bytes: int, too_long: exceptions.ProviderError) -> bytes:
+    answer = bytearray()
+    for chunk in response.iter_bytes():
+        answer += chunk
+        if len(answer) > most_bytes:
+            raise too_long
+    return bytes(answer)
+
+
+def _too_long() -> exceptions.ProviderError:
+    return exceptions.Malformed("the answer is too long")
 
 
 def _headers_of(response: httpx.Response) -> dict[str, str]:

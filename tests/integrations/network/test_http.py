@@ -128,7 +128,7 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
 
 
 @pytest.mark.parametrize(
-    ("header", "told"),
+    ("header", "name"),
     [
         ("req_0123-abc.DEF/4", ["req_0123-abc.DEF/4"]),
         ("x" * 200, ["x" * 200]),
@@ -139,7 +139,7 @@ def test_a_write_with_a_key_happens_once_although_the_answer_is_lost(
 )
 @pytest.mark.parametrize("status", [b"200 OK", b"404 Not Found"])
 def test_what_the_other_side_calls_a_request_is_given(
-    header: str, told: list[str], status: bytes
+    header: str, name: list[str], status: bytes
 ) -> None:
     heard: list[str] = []
     line = f"X-Request-Id: {header}".encode()
@@ -148,7 +148,7 @@ def test_what_the_other_side_calls_a_request_is_given(
         contextlib.suppress(exceptions.NotFound),
     ):
         http.request(http.client(server.url), "POST", "/", named=heard.append)
-    assert heard == told
+    assert heard == name
 
 
 def test_a_connection_that_was_never_made_cannot_have_done_anything(settings: Any) -> None:
